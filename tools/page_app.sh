@@ -3,8 +3,8 @@
 #
 # page_app.sh FOLDER: writes the application of the page as arrays of C, with the SHA-256 of its
 # script and of its style. The page's content security policy allows these two and nothing else.
-# Modules are joined into one block, without comments, indentation, import lines and the word export. main.js
-# comes last.
+# Modules are joined into one block, without comments, indentation, empty lines, import lines and the word
+# export. A comment after code must not contain a quotation mark. main.js comes last.
 set -eu
 export LC_ALL=C
 dir=$1
@@ -16,7 +16,8 @@ others=$(find "$dir" -name '*.js' ! -name main.js | sort)
 	printf "'use strict';\n{\n"
 	for f in $others "$dir/main.js"; do
 		printf '// %s\n' "${f##*/}"
-		sed -e '/^[[:blank:]]*\/\/ /d' -e '/^import /d' -e 's/^export //' -e 's/^[[:blank:]]*//' "$f"
+		sed -e '/^[[:blank:]]*\/\/ /d' -e '/^import /d' -e 's/^export //' -e 's/^[[:blank:]]*//' \
+			-e "s|[[:blank:]]*// [^'\"\`]*\$||" -e '/^$/d' "$f"
 	done
 	printf '}\n'
 } >"$tmp/script"

@@ -29,10 +29,10 @@ export function makeSideControls(page, i) {
 		store.set({ [key]: [Number(e.target.value), ...page.state[key].slice(1)] }) },
 		el('option', { value: 0 }, 'everything'),
 		...groups.map((name, g) => el('option', { value: g + 1 }, name)))
-	const take = el('button', { type: 'button', value: key, onclick: () =>
+	const take = el('button', { value: key, onclick: () =>
 		store.set({ [key]: [group(), ...chosenRange(page)] }),
 		title: 'Compare the chosen range, also after another one is chosen' }, `Range to ${letter}`)
-	const drop = el('button', { type: 'button', ariaLabel: `${letter} without its own range`,
+	const drop = el('button', { ariaLabel: `${letter} without its own range`,
 		onclick: () => store.set({ [key]: groups.length ? [group()] : [] }) }, '×')
 	const text = el('span')
 	return {

@@ -5,6 +5,8 @@
 export function el(what, props, ...children) {
 	const [tag, ...classes] = what.split('.')
 	const e = document.createElement(tag)
+	if (tag === 'button')
+		e.type = 'button'
 	if (classes.length)
 		e.className = classes.join(' ')
 	for (const [name, value] of Object.entries(props || {})) {

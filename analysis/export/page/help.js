@@ -23,7 +23,7 @@ export function makeHelp(page, views) {
 		el('h2', {}, 'Keys'),
 		el('div.keys', {}, ...[['Everywhere', general], ...keys].map(([title, rows]) => el('div', {}, el('h3', {}, title),
 			el('dl', {}, ...rows.flatMap(([key, text]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, text)]))))),
-		el('button', { type: 'button', onclick: () => dialog.close() }, 'Close'))
+		el('button', { onclick: () => dialog.close() }, 'Close'))
 	document.querySelector('main').append(dialog)
 	byId('help').addEventListener('click', () => dialog.showModal())
 	window.addEventListener('keydown', e => globalKey(page, views, dialog, e))

@@ -2,6 +2,7 @@
 // The metrics: "cpu", "wait", "total", and "s" with the number of a state. Tables show the chosen
 // one, and those of state.columns beside it.
 import { el } from './dom.js'
+import { makeMenu } from './choice.js'
 import { seconds } from './format.js'
 
 const sumNames = { cpu: 'CPU time', wait: 'Waits', total: 'Thread time' }
@@ -57,14 +58,7 @@ export function makeMetricChoice(page) {
 	const boxes = all.map(m => el('input', { type: 'checkbox', value: m.id, onchange: () =>
 		store.set({ columns: boxes.filter(b => b.checked).map(b => b.value) }) }))
 	const errors = el('input', { type: 'checkbox', onchange: () => store.set({ errors: errors.checked }) })
-	const more = el('details.choice', {}, el('summary', {}, 'Columns'),
-		el('div.choices', {}, ...all.map((m, i) => el('label', {}, boxes[i], ' ' + m.name))))
-	more.addEventListener('keydown', e => {
-		if (e.key === 'Escape') {
-			more.open = false
-			more.firstChild.focus()
-		}
-	})
+	const more = makeMenu('details.choice', 'Columns', ...all.map((m, i) => el('label', {}, boxes[i], ' ' + m.name)))
 	return {
 		nodes: [more, el('label', { title: 'Of what was sampled, where it is known' }, errors, ' Standard errors'), el('label', {}, 'Metric ', metric)],
 		update() {

@@ -25,7 +25,7 @@ export const defaults = {
 	sort: {},                  // by table: [column, descending]
 	by: {},                    // by table: what its rows are
 	errors: false,             // show standard errors
-	lanes: '', color: '',      // timeline: '', 'cpus' or 'threads'; '', 'leaf' or 'root'
+	lanes: '', color: '',      // timeline: all, cpus or threads; of states, leaf or root
 	a: [], b: [],              // what is compared, as compare.js has it
 }
 
@@ -50,6 +50,8 @@ export function makeStore(address, before = patch => patch) {
 			if (changed.size)
 				listeners.forEach(fn => fn(changed))
 		},
+		// Sets one member of state.sort or state.by.
+		setIn(key, member, value) { this.set({ [key]: { ...state[key], [member]: value } }) },
 		// Has fn called after each change, with the set of changed keys.
 		listen(fn) { listeners.push(fn) },
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the timeline shows: which lanes, and whether samples have the colours of states or functions.
 import { el } from './dom.js'
+import { makeMenu } from './choice.js'
 
 const laneChoices = [['', 'CPUs and threads'], ['cpus', 'CPUs'], ['threads', 'Threads']]
 const colorChoices = [['', 'States'], ['leaf', 'Functions: leaf of the stack'], ['root', 'Functions: root of the stack']]
@@ -15,13 +16,5 @@ function choose(page, key, label, choices) {
 }
 
 export function makeTimelineChoice(page) {
-	const box = el('details.option', {}, el('summary', {}, 'Timeline'), el('div.choices', {},
-		choose(page, 'lanes', 'Lanes', laneChoices), choose(page, 'color', 'Colours', colorChoices)))
-	box.addEventListener('keydown', e => {
-		if (e.key === 'Escape') {
-			box.open = false
-			box.firstChild.focus()
-		}
-	})
-	return box
+	return makeMenu('details.option', 'Timeline', choose(page, 'lanes', 'Lanes', laneChoices), choose(page, 'color', 'Colours', colorChoices))
 }

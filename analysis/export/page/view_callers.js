@@ -61,7 +61,7 @@ export const callersView = {
 				cell: r => el('span', {}, { [CALLER]: '↑ ', [MIDDLE]: '', [CALLEE]: '↓ ' }[r.first], r.func < 0 ? '<Total>' : data.funcs[r.func]) }]
 		const table = makeTable('Callers and callees', columns(), {
 			open: r => page.store.set({ selected: r.func < 0 ? null : r.func }),
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, callers: sort } }),
+			sort: sort => page.store.setIn('sort', 'callers', sort),
 		})
 		root.append(el('div.crumbs', {}, hint), table.root)
 		return {

@@ -74,9 +74,9 @@ export const calltreeView = {
 				open ? v.open.add(r.node) : v.open.delete(r.node)
 				draw()
 			},
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, calltree: sort } }),
+			sort: sort => page.store.setIn('sort', 'calltree', sort),
 		})
-		const button = (text, act) => el('button', { type: 'button', onclick: () => { act(); draw() } }, text)
+		const button = (text, act) => el('button', { onclick: () => { act(); draw() } }, text)
 		root.append(el('div.crumbs', {}, button('Unfold all', () => unfoldAll(v)), button('Fold all', () => { v.open = new Set([0]) }),
 			button('Hottest path', () => { v.open = new Set(); unfoldHottest(v) })), v.table.root)
 		return {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Compares two experiments, or two ranges of time, by function: as a table and as a flame graph.
 import { el } from './dom.js'
+import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { comparedRows, functionKeys, makeComparison, sameSides, sideFilter } from './compare.js'
 import { sidesOf } from './compare.js'
@@ -74,16 +75,8 @@ function comparisonChoice(state, id) {
 }
 
 function makeChoiceButtons(page, id) {
-	const buttons = comparisonChoices[id].map(([value, text, help]) => el('button', { type: 'button',
-		value, title: help || '',
-		onclick: () => page.store.set({ by: { ...page.state.by, [id]: value } }) }, text))
-	return { root: el('span', { role: 'group' }, ...buttons), update() {
-		buttons.forEach(b => {
-			const on = b.value === comparisonChoice(page.state, id)
-			b.classList.toggle('on', on)
-			b.setAttribute('aria-pressed', String(on))
-		})
-	} }
+	const choice = makeGroupChoice(page, id, id, comparisonChoices[id].map(([value, text, help]) => ({ value, text, help })))
+	return { root: choice.root, update: () => choice.update(comparisonChoice(page.state, id)) }
 }
 
 // --- the view ---
@@ -144,7 +137,7 @@ export const compareView = {
 		v.table = makeTable('Comparison', [], {
 			pick: r => page.store.set({
 				selected: r.key < 0 ? null : functionKeys(page.data).first[r.key] }),
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, compare: sort } }),
+			sort: sort => page.store.setIn('sort', 'compare', sort),
 		})
 		root.append(el('div.crumbs.compare', {}, ...v.sides.map(s => s.root),
 			...v.buttons.map(b => b.root)), notes, box)

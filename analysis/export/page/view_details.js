@@ -27,7 +27,7 @@ export function makeDetails(root, page) {
 
 export function threadLink(page, index, time) {
 	const t = page.data.threads[index]
-	return el('button.link', { type: 'button', title: 'Go there', onclick: () => page.goTo(index, time) }, t.name)
+	return el('button.link', { title: 'Go there', onclick: () => page.goTo(index, time) }, t.name)
 }
 
 export function row(name, ...values) {
@@ -35,7 +35,7 @@ export function row(name, ...values) {
 }
 
 export function closeButton(page, patch) {
-	return el('button.close', { type: 'button', ariaLabel: 'Close', onclick: () => page.store.set(patch) }, '×')
+	return el('button.close', { ariaLabel: 'Close', onclick: () => page.store.set(patch) }, '×')
 }
 
 function aboutSample(page, s) {
@@ -45,7 +45,7 @@ function aboutSample(page, s) {
 		el('h2', {}, `Sample ${s.number}`, s.label ? ': ' + s.label : ''),
 		data.experiments.length > 1 ? el('p', {}, data.experiments.find(e => e.id === s.exp).name) : null,
 		rows ? panelNode(rows.slice(1)) : el('dl', {}, ...(s.begin === null ? [] : row('From', moment(s.begin) + ' s')), ...row('To', moment(s.end) + ' s')),
-		s.begin === null ? null : el('button', { type: 'button', onclick: () => page.store.set({ from: s.begin, to: s.end }) }, 'Only this time'),
+		s.begin === null ? null : el('button', { onclick: () => page.store.set({ from: s.begin, to: s.end }) }, 'Only this time'),
 	].filter(Boolean)
 }
 
@@ -85,9 +85,9 @@ function aboutFunction(page, func) {
 		el('dl', {}, ...row('Load object', object[1] || object[0]), ...(source ? row('Source', source) : []),
 			...(size ? row('Size', `${size} bytes`) : []), ...(size ? row('Address', address) : []),
 			...[...new Set(data.func_names[func] || [])].flatMap(n => row('Other name', n)), ...(aliases ? row('Aliases', aliases) : [])),
-		el('p', {}, el('button', { type: 'button', onclick: () => page.store.set({ func: only ? null : func }) }, only ? 'Any stacks' : 'Only stacks with it'), ' ',
-			el('button', { type: 'button', onclick: () => page.store.set({ view: 'callers' }) }, 'Callers'), ' ',
-			el('button', { type: 'button', onclick: () => page.store.set({ view: 'source' }) }, 'Source')),
+		el('p', {}, el('button', { onclick: () => page.store.set({ func: only ? null : func }) }, only ? 'Any stacks' : 'Only stacks with it'), ' ',
+			el('button', { onclick: () => page.store.set({ view: 'callers' }) }, 'Callers'), ' ',
+			el('button', { onclick: () => page.store.set({ view: 'source' }) }, 'Source')),
 	]
 }
 
@@ -120,6 +120,6 @@ function about(page, e) {
 // A stack, leaf first, as in er_print.
 function stack(page, path) {
 	const funcs = pathFuncs(page.data, path).reverse()
-	return el('ol.stack', {}, ...funcs.map(f => el('li', {}, dot(funcColor(page.data, f)), el('button.link', { type: 'button', title: page.data.funcs[f],
+	return el('ol.stack', {}, ...funcs.map(f => el('li', {}, dot(funcColor(page.data, f)), el('button.link', { title: page.data.funcs[f],
 		onclick: () => page.store.set({ selected: f }) }, page.data.funcs[f]))))
 }

@@ -40,7 +40,7 @@ function makeExpression(page) {
 export function makeFilterBar(root, page) {
 	const chips = el('div.chips'), expression = makeExpression(page)
 	const command = el('code.command', { tabIndex: 0, title: 'The same numbers in er_print' })
-	const copy = el('button', { type: 'button', onclick: () => {
+	const copy = el('button', { onclick: () => {
 		copyText(command.textContent)
 		copy.textContent = 'Copied'
 		setTimeout(() => { copy.textContent = 'Copy' }, 1200)
@@ -50,12 +50,12 @@ export function makeFilterBar(root, page) {
 		update({ data, state }) {
 			const parts = filterParts(data, state)
 			chips.replaceChildren(...parts.map(([text, patch]) =>
-				el('button.chip', { type: 'button', title: 'Remove this filter', ariaLabel: 'Remove filter ' + text,
+				el('button.chip', { title: 'Remove this filter', ariaLabel: 'Remove filter ' + text,
 					onclick: () => page.store.set(patch) }, el('span', {}, text), ' ×')))
 			if (!isFiltered(state))
 				chips.append(el('span.hint', {}, 'Everything is shown. Drag over the timeline for a range; click a name or a state to look at it.'))
 			if (parts.length + (state.expr ? 1 : 0) > 1)
-				chips.append(el('button.chip.clear', { type: 'button', onclick: () => page.store.set(clearedFilter()) }, 'Clear all'))
+				chips.append(el('button.chip.clear', { onclick: () => page.store.set(clearedFilter()) }, 'Clear all'))
 			expression.update(page)
 			command.textContent = 'er_print ' + filterCommand(data, state)
 			command.hidden = copy.hidden = !isFiltered(state)

@@ -31,7 +31,7 @@ export function findingFilter(data, expression) {
 }
 
 function finding(page, f) {
-	const show = el('button', { type: 'button', ariaLabel: 'Show: ' + f.text, onclick: () =>
+	const show = el('button', { ariaLabel: 'Show: ' + f.text, onclick: () =>
 		page.store.set({ ...(f.filter ? findingFilter(page.data, f.filter) : clearedFilter()),
 			metric: f.filter ? 'wait' : 'cpu', view: f.filter ? 'waits' : f.rule === 'losses' ? 'about' : 'functions' }) }, 'Show')
 	return el('li.finding', {}, el('p', {}, f.text), el('p.hint', {},

@@ -101,7 +101,7 @@ function tipOf(f, item) {
 // The line above the graph: what it shows, and buttons to change that.
 function showCrumbs(f) {
 	const { data, state, store } = f.page
-	const button = (text, on, act, help) => el('button' + (on ? '.on' : ''), { type: 'button', ariaPressed: String(!!on), title: help || '',
+	const button = (text, on, act, help) => el('button' + (on ? '.on' : ''), { ariaPressed: String(!!on), title: help || '',
 		onclick: act }, text)
 	const search = el('input', { type: 'search', placeholder: 'Search: regular expression', value: state.search,
 		ariaLabel: 'Search functions' })

@@ -62,7 +62,7 @@ function timesView({ id, title, key, label, times, count, names, on, withTotal }
 			const columns = () => [...timeColumns(page, () => whole), otherColumn(page.state.metric),
 				...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }), ...names(page.data)]
 			const table = makeTable(label, columns(), { ...on(page),
-				sort: sort => page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }) })
+				sort: sort => page.store.setIn('sort', id, sort) })
 			root.append(table.root)
 			return {
 				update({ data, state }) {

@@ -51,7 +51,7 @@ export function aboutSpan(page, call) {
 	const { data } = page, length = call.end - call.begin, slowest = slowestOf(data, call.name), name = data.spans.names[call.name]
 	const times = call.times.map(([state, ns]) => el('tr', {}, el('th.left', {}, dot(stateColor(data.states[state].name)), spanState(data, state)),
 		el('td', {}, lengthOf(ns)), el('td', {}, percent(ns, length))))
-	const link = (text, to) => el('button', { type: 'button', onclick: () => showSpan(page, to) }, text)
+	const link = (text, to) => el('button', { onclick: () => showSpan(page, to) }, text)
 	return [
 		closeButton(page, { span: null }),
 		el('h2', {}, dot(spanColor(data, call.name)), `Span ${name}`),
@@ -60,9 +60,9 @@ export function aboutSpan(page, call) {
 			...spanFacts(call).flatMap(fact => row('Also', fact))),
 		el('table.panel', {}, el('tbody', {}, ...times)),
 		el('p', {}, link('Show it', call), ' ', slowest && slowest !== call ? link('The slowest', slowest) : '', ' ',
-			el('button', { type: 'button', onclick: () => page.store.set({ threads: [call.thread],
+			el('button', { onclick: () => page.store.set({ threads: [call.thread],
 				from: Math.floor(call.begin / 1000), to: Math.ceil(call.end / 1000) }) }, 'Only this time'), ' ',
-			data.spanSets ? el('button', { type: 'button', title: 'What happened in the slowest hundredth of the calls of this name', onclick: () =>
+			data.spanSets ? el('button', { title: 'What happened in the slowest hundredth of the calls of this name', onclick: () =>
 				page.store.set({ expr: `SPAN == "${literal(name)}" && SPANPCT >= 99` }) }, 'Only slow calls') : ''),
 	]
 }

@@ -36,7 +36,7 @@ export function statesTable(page, id, label, name, open, pick) {
 	const times = [time('Total', '6em', () => 'var(--accent)', r => r.total, 'sec.'),
 		...data.states_met.map(s => time(data.states[s].uname, '6.5em', () => stateColor(data.states[s].name), r => r.us[s]))]
 	const table = makeTable(label, [...times, { title: name, left: true, text: r => r.name }],
-		{ open, pick, sort: sort => store.set({ sort: { ...page.state.sort, [id]: sort } }) })
+		{ open, pick, sort: sort => store.setIn('sort', id, sort) })
 	return {
 		form: form.root, root: table.root,
 		show(rows, sort) {

@@ -62,7 +62,7 @@ export const waitsView = {
 		]
 		const table = makeTable('Waits', columns(), {
 			open: r => page.store.set({ reasons: [r.reason], states: [r.state] }),
-			sort: sort => page.store.set({ sort: { ...page.store.state.sort, waits: sort } }),
+			sort: sort => page.store.setIn('sort', 'waits', sort),
 		})
 		root.append(table.root)
 		return {
