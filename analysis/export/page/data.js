@@ -181,7 +181,7 @@ function nameProcesses(data) {
 
 // --- events ---
 
-// Returns a function that decodes a pack in one of two workers. Calls done(chunk) for each pack.
+// Returns a function that decodes a pack in one of two workers. Calls done(chunks) for each pack.
 export function eventDecoder(data, done, failed) {
 	const about = { nthreads: data.nthreads, npaths: data.npaths, nclasses: data.classes.length, isWait: data.isWait,
 		coarse: data.coarse, nsets: data.spanSets ? data.spanSets.length : 0 }
@@ -198,7 +198,7 @@ export function eventDecoder(data, done, failed) {
 			if (e.data.error)
 				failed(e.data.error)
 			else
-				done(e.data.chunk)
+				done(e.data.chunks)
 			next()
 		}
 		w.onerror = e => failed(e.message)
@@ -207,10 +207,10 @@ export function eventDecoder(data, done, failed) {
 	return base64 => { waiting.push(base64); next() }
 }
 
-export function addChunk(data, chunk) {
-	data.chunks.push(chunk)
+export function addChunks(data, chunks) {
+	data.chunks.push(...chunks)
 	data.chunks.sort((a, b) => a.first - b.first)
-	data.ndecoded += chunk.n
+	data.ndecoded = data.chunks.reduce((n, c) => n + c.n, 0)
 	data.whole = data.ndecoded === data.nrows
 }
 

@@ -20,9 +20,9 @@ export function indexArray(values, most) {
 	return most <= 256 ? new Uint8Array(values) : most <= 65536 ? new Uint16Array(values) : new Uint32Array(values)
 }
 
-// Groups events by thread: the events of thread t are order[first[t]] to order[first[t + 1] - 1].
+// Groups at most 65,536 events by thread: the events of thread t are order[first[t]] to order[first[t + 1] - 1].
 export function groupByThread(thread, nthreads) {
-	const first = new Uint32Array(nthreads + 1), order = new Uint32Array(thread.length)
+	const first = new Uint32Array(nthreads + 1), order = new Uint16Array(thread.length)
 	for (let i = 0; i < thread.length; i++)
 		first[thread[i] + 1]++
 	for (let t = 0; t < nthreads; t++)
@@ -74,7 +74,7 @@ function lengthsOf(weight, extra, cls, isWait) {
 	return length
 }
 
-// Decodes one pack into arrays, one for each column. Columns of wakers and holders have rows for
+// Decodes one pack into chunks of arrays, one for each column. Columns of wakers and holders have rows for
 // waits only; waitRow finds the row.
 export async function decodeEvents(base64, about) {
 	const s = sections(await inflate(base64)), { isWait, nthreads, npaths } = about
@@ -98,8 +98,8 @@ export async function decodeEvents(base64, about) {
 	if (merged)
 		stretchMerged(about.coarse, { base, time, merged, length, cls, isWait })
 	const waker = indexArray(uints(s.wakr, nwaits), nthreads + 1), weights = narrow(weight)
-	const chunk = {
-		first, n, base, time: narrow(time), thread, cls, weight: weights, rows, nwaits, merged, waker,
+	return divide({
+		first, n, base, time: narrow(time), thread, cls, weight: weights, rows, merged, waker,
 		path: indexArray(uints(s.path, n), npaths),
 		cpu: cpuArray(readInts(s.cpus, n, room)),
 		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
@@ -108,25 +108,34 @@ export async function decodeEvents(base64, about) {
 		spans: s.spns && about.nsets ? indexArray(uints(s.spns, n), about.nsets) : null,
 		wakerPath: indexArray(uints(s.wkpt, nwaits), npaths + 1),
 		holder: indexArray(holders(uints(s.hold, nwaits), waker), nthreads + 1),
-	}
-	return Object.assign(chunk, groupBy(thread, nthreads))
+	}, nthreads)
 }
 
-function groupBy(thread, nthreads) {
-	const g = groupByThread(thread, nthreads)
-	return { threadFirst: g.first, threadOrder: g.order }
+// Divides a pack into chunks of 65,536 events, so that indexes in a chunk have 16 bits. Their columns are
+// views of the pack's; those of waits are not divided, and `rows` counts from the pack's begin.
+export function divide(pack, nthreads) {
+	const chunks = [], columns = ['time', 'thread', 'cls', 'weight', 'merged', 'path', 'cpu', 'length', 'squares', 'variance', 'spans']
+	for (let at = 0; at < pack.n || !at; at += 65536) {
+		const to = Math.min(pack.n, at + 65536)
+		const chunk = { ...pack, first: pack.first + at, n: to - at, rows: pack.rows.subarray(at >> 8) }
+		for (const c of columns)
+			chunk[c] = pack[c] && pack[c].subarray(at, to)
+		const group = groupByThread(chunk.thread, nthreads)
+		chunks.push({ ...chunk, threadFirst: group.first, threadOrder: group.order })
+	}
+	return chunks
 }
 
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
-	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, groupBy,
+	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, divide,
 		holders, stretchMerged, cpuArray, readTimes, lengthsOf, decodeEvents]
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {
-		const chunk = await decodeEvents(e.data.base64, e.data.about)
-		const buffers = new Set(Object.values(chunk).filter(ArrayBuffer.isView).map(v => v.buffer))
-		postMessage({ chunk }, [...buffers])
+		const chunks = await decodeEvents(e.data.base64, e.data.about)
+		const buffers = new Set(chunks.flatMap(Object.values).filter(ArrayBuffer.isView).map(v => v.buffer))
+		postMessage({ chunks }, [...buffers])
 	} catch (error) {
 		postMessage({ error: String(error) })
 	}

@@ -59,7 +59,7 @@ function samplesByCpu(data, chunk) {
 		if (!data.isWait[cls[i]])
 			counts.set(cpu[i], (counts.get(cpu[i]) || 0) + 1)
 	}
-	chunk.byCpu = new Map([...counts].map(([number, count]) => [number, new Uint32Array(count)]))
+	chunk.byCpu = new Map([...counts].map(([number, count]) => [number, new Uint16Array(count)]))
 	for (let i = 0; i < n; i++) {
 		if (data.isWait[cls[i]])
 			continue
@@ -70,11 +70,14 @@ function samplesByCpu(data, chunk) {
 	return chunk.byCpu
 }
 
+// Whether all events of a chunk end before a time.
+const isOver = (chunk, time) => chunk.n > 0 && chunk.base + chunk.time[chunk.n - 1] < time
+
 // Calls fn(chunk, i) for the samples of a CPU that end at `from` or later, until fn returns true.
 export function eachOfCpu(data, cpu, from, fn) {
 	for (const chunk of data.chunks) {
 		const list = samplesByCpu(data, chunk).get(cpu)
-		if (!list)
+		if (!list || isOver(chunk, from))
 			continue
 		let at = 0, hi = list.length
 		for (const first = firstAt(chunk, from); at < hi;) {
@@ -94,6 +97,8 @@ export function eachOfCpu(data, cpu, from, fn) {
 // Calls fn(chunk, i) for the events of a thread that end after `from`, until fn returns true.
 export function eachOfThread(data, thread, from, fn) {
 	for (const chunk of data.chunks) {
+		if (isOver(chunk, from))
+			continue
 		let lo = chunk.threadFirst[thread], hi = chunk.threadFirst[thread + 1]
 		const end = hi
 		while (lo < hi) {

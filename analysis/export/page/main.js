@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Puts the page together: data, store, views. Each view is a file, and a row of `views`.
 import { byId, el, onFrame } from './dom.js'
-import { addChunk, eventDecoder, readIndex, watchPacks } from './data.js'
+import { addChunks, eventDecoder, readIndex, watchPacks } from './data.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
 import { aggregate } from './aggregate.js'
 import { makeMetricChoice } from './metrics.js'
@@ -182,8 +182,8 @@ function run() {
 	let take = null
 	const ready = readyIndex => readyIndex.then(data => {
 		start(data)
-		const decode = eventDecoder(data, chunk => {
-			addChunk(data, chunk)
+		const decode = eventDecoder(data, chunks => {
+			addChunks(data, chunks)
 			progress()
 			if (data.whole) {
 				performance.mark('er-decoded')
