@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Who ended waits and who had the CPU meanwhile, with er_print's names for what is no thread.
 import { FLAG } from './data.js'
+import { defaults } from './store.js'
+import { isIdle } from './range.js'
 import { eachEvent } from './walk.js'
 import { varianceBySampling } from './variance.js'
 
@@ -103,4 +105,37 @@ export function runqueueRows(data, state, by) {
 		waiter: (chunk, i) => names[chunk.thread[i]],
 	}[by]
 	return sumWaits(data, state, c => isForCpu(data, c), (...all) => [part(...all)])
+}
+
+// --- the chain of wakings ---
+
+const CHAIN_MOST = 6
+
+// The time of waits, but for idle ones, by the thread that ended them: a Map of arrays by waiting thread, or of one
+// array under the key null. [0] has the time that interrupts ended, [thread + 1] that of a thread.
+function endedBy(data, state, apart) {
+	const ret = new Map()
+	eachEvent(data, state, (chunk, i, row) => {
+		const key = apart ? chunk.thread[i] : null, irq = data.classes[chunk.cls[i]].flags & FLAG.irq
+		if (!ret.has(key))
+			ret.set(key, new Float64Array(data.nthreads + 1))
+		if (irq || chunk.waker[row])
+			ret.get(key)[irq ? 0 : chunk.waker[row]] += chunk.weight[i]
+	}, Uint8Array.from(data.classes, c => isWait(data, c) && !isForCpu(data, c) && !isIdle(data, c) ? 1 : 0))
+	return ret
+}
+
+// Who ended most of the filter's waits; who ended most of the waits of that one in the same range; and so on.
+// Returns {thread, us} of each; thread -1 is an interrupt, with which the chain ends.
+export function wakingChain(data, state) {
+	const all = endedBy(data, { ...defaults, from: state.from, to: state.to, group: state.group }, true), chain = []
+	for (let us = endedBy(data, state, false).get(null), known = new Set(); us && chain.length < CHAIN_MOST;) {
+		const thread = us.indexOf(us.reduce((a, b) => Math.max(a, b))) - 1
+		if (!us[thread + 1] || known.has(thread))
+			break
+		chain.push({ thread, us: us[thread + 1] })
+		known.add(thread)
+		us = all.get(thread)
+	}
+	return chain
 }

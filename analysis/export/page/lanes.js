@@ -4,7 +4,8 @@ import { firstAt } from './aggregate.js'
 import { isFilteredByKind } from './store.js'
 
 // Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread' | 'spans', name, …}. A closed
-// group has only its heading. A range of time hides no lanes, so that threads that slept through
+// group has only its heading. The only thread of a process has no heading above it: its lane has the
+// name of the process, and `key`. A range of time hides no lanes, so that threads that slept through
 // it are shown.
 export function makeLanes(data, state, closed, sums) {
 	const lanes = [], byKind = isFilteredByKind(state) || state.cgroups.length || state.group !== null
@@ -21,6 +22,10 @@ export function makeLanes(data, state, closed, sums) {
 		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!byKind || sums.threads[t]))
 		if (!threads.length)
 			continue
+		if (p.pid && p.threads.length === 1) {
+			lanes.push({ kind: 'thread', thread: threads[0], key: p.key, name: p.name }, ...spanLane(data, threads[0]))
+			continue
+		}
 		lanes.push({ kind: 'group', key: p.key, name: p.name, count: threads.length, process: p, threads })
 		if (!closed.has(p.key))
 			threads.forEach(t => lanes.push({ kind: 'thread', thread: t, name: threadLabel(data.threads[t]) }, ...spanLane(data, t)))

@@ -4,31 +4,39 @@
 import { FLAG, NSTATES } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
 import { eventFacts, makeFilter } from './filter.js'
+import { countLost } from './marks.js'
+import { isFilteredByKind } from './store.js'
 import { eachEvent } from './walk.js'
 
 // Returns the time in each state between state.from and state.to, and how long these threads were
-// alive in it (null: not recorded).
+// alive in it (null: not recorded). If all waits were recorded, the rest of a thread's life is its CPU time: `exact`
+// says so. Only how much of it was user time is an estimate.
 export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
 	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
-	const us = new Float64Array(NSTATES), met = new Uint8Array(data.nthreads)
-	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, us, met, stateOf }
+	const us = new Float64Array(NSTATES), per = new Float64Array(data.nthreads * NSTATES), met = new Uint8Array(data.nthreads)
+	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, per, met, stateOf }
 	for (const chunk of data.chunks)
 		inPieces(firstAt(chunk, from), chunk.n, (lo, hi) => addClipped(chunk, filter, addTo, lo, hi))
-	us[1] += us[11]
-	us[11] = 0
-	let lives = 0, known = true, nthreads = 0
+	const known = data.threads.every((t, i) => !met[i] || t.end > 0)
+	const exact = data.complete && known && !isFilteredByKind(state) && !countLost(data, { ...filter, from, to })
+	let lives = 0, nthreads = 0
 	data.threads.forEach((t, i) => {
 		if (!met[i])
 			return
+		const mine = per.subarray(i * NSTATES, (i + 1) * NSTATES), life = Math.max(0, Math.min(to, t.end) - Math.max(from, t.begin))
+		const cpu = mine.reduce((sum, v, s) => sum + (data.states[s].cpu ? v : 0), 0), waits = mine.reduce((a, b) => a + b) - cpu
+		const scale = exact && cpu ? Math.max(0, life - waits) / cpu : 1
 		nthreads++
-		known = known && t.end > 0
-		lives += Math.max(0, Math.min(to, t.end) - Math.max(from, t.begin))
+		lives += life
+		mine.forEach((v, s) => { us[s] += data.states[s].cpu ? v * scale : v })
 	})
-	return { us, nthreads, lives: known ? lives : null, length: to - from }
+	us[1] += us[11]
+	us[11] = 0
+	return { us, nthreads, exact, lives: known ? lives : null, length: to - from }
 }
 
-function addClipped(chunk, filter, { from, to, us, met, stateOf }, lo, hi) {
+function addClipped(chunk, filter, { from, to, per, met, stateOf }, lo, hi) {
 	const { thread, cls, path, weight, length, time, cpu, base } = chunk
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], s = stateOf[c], w = weight[i], spread = Math.max(w, length[i])
@@ -39,7 +47,7 @@ function addClipped(chunk, filter, { from, to, us, met, stateOf }, lo, hi) {
 		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
 		    (filter.other && !filter.other(eventFacts(chunk, i))))
 			continue
-		us[s] += begin >= from && end <= to ? w : w * (Math.min(end, to) - Math.max(begin, from)) / spread
+		per[thread[i] * NSTATES + s] += begin >= from && end <= to ? w : w * (Math.min(end, to) - Math.max(begin, from)) / spread
 		met[thread[i]] = 1
 	}
 }
@@ -66,7 +74,7 @@ export function topWaits(data, state, sums) {
 }
 
 // Whether waits of this class do not hold a program up: a timer, or a worker without work.
-function isIdle(data, c) {
+export function isIdle(data, c) {
 	const reason = data.reasons[c.reason]
 	return data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'TIMER', 'NO_WORK', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))
 }

@@ -192,13 +192,14 @@ function drawLane(t, c, colors, lane, y) {
 	c.fillStyle = colors.panel
 	c.fillRect(0, y, LABEL, LANE - 1)
 	const { state } = t.page
-	c.fillStyle = lane.kind === 'spans' ? colors.faint : lane.kind === 'cpu' ? (state.cpus.includes(lane.cpu) ? colors.accent : colors.text) :
-		state.threads.includes(lane.thread) ? colors.accent : colors.text
+	const isChosen = lane.kind === 'cpu' ? state.cpus.includes(lane.cpu) :
+		state.threads.includes(lane.thread) || state.processes.includes(lane.key)
+	c.fillStyle = lane.kind === 'spans' ? colors.faint : isChosen ? colors.accent : colors.text
 	c.save()
 	c.beginPath()
 	c.rect(0, y, LABEL - 6, LANE)
 	c.clip()
-	c.fillText(lane.name, lane.kind === 'spans' ? 34 : 20, y + LANE / 2)
+	c.fillText(lane.name, lane.kind === 'spans' ? 34 : lane.key ? 6 : 20, y + LANE / 2)
 	c.restore()
 }
 
@@ -381,6 +382,7 @@ function onMove(t, x, y) {
 	if (t.drag) {
 		t.drag.moved = t.drag.moved || Math.abs(x - t.drag.x) > 4
 		t.drag.to = timeAt(t, Math.max(LABEL, x))
+		t.tip.hidden = true
 		t.draw()
 		return
 	}
@@ -469,7 +471,7 @@ function clickLane(t, lane, x, e) {
 		t.closed.has(lane.key) ? t.closed.delete(lane.key) : t.closed.add(lane.key)
 		t.lanes = makeLanes(data, state, t.closed, t.page.sums)
 		t.draw()
-	} else if (lane.kind === 'group') {
+	} else if (lane.key && (lane.kind === 'group' || x < LABEL)) {
 		store.set({ processes: chosen(state.processes, lane.key, e) })
 	} else if (x < LABEL && lane.kind === 'thread') {
 		store.set({ threads: chosen(state.threads, lane.thread, e) })

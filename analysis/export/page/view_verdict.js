@@ -59,11 +59,18 @@ function drawBar(bar, data, us, whole, unknown) {
 
 function stateButton(page, s, us, whole, clipped) {
 	const { data, state } = page, on = state.states.includes(s)
-	const time = (clipped && us && !data.complete ? '~' : '') + seconds(Math.round(us))
-	return el('button.state' + (on ? '.on' : '') + (us ? '' : '.none'), { type: 'button', title: on ? 'Show all states' : 'Show only this state',
-		ariaPressed: String(on),
-		onclick: () => page.store.set({ states: on ? state.states.filter(k => k !== s) : [...state.states, s] }),
+	const time = (clipped && us && (data.states[s].cpu || !data.complete) ? '~' : '') + seconds(Math.round(us))
+	const without = list => list.filter(k => !shownAs(data, s).includes(k)), all = () => [...new Set(data.classes.map(c => c.state))]
+	return el('button.state' + (on ? '.on' : '') + (us ? '' : '.none'), {
+		title: (on ? 'Show all states' : 'Show only this state') + '; with Ctrl: all but this state', ariaPressed: String(on),
+		onclick: e => page.store.set({ states: e.ctrlKey ? without(state.states.length ? state.states : all()) :
+			on ? without(state.states) : [...state.states, ...shownAs(data, s)] }),
 	}, dot(stateColor(data.states[s].name)), data.states[s].uname, el('b', {}, time), el('small', {}, percent(us, whole) + ' %'))
+}
+
+// The states whose time a button shows: KERNEL_CPU is shown as SYSTEM.
+function shownAs(data, s) {
+	return s === 1 && data.classes.some(c => c.state === 11) ? [1, 11] : [s]
 }
 
 function sentence(data, state, sums, clipped) {
@@ -75,7 +82,7 @@ function sentence(data, state, sums, clipped) {
 	const help = 'The bar and these times are cut at the ends of the range. The views below count each wait in full where it ends, as er_print -from -to does.'
 	return [el('b', {}, duration(clipped.length)), ' in ', el('b', {}, String(clipped.nthreads)),
 		clipped.nthreads === 1 ? ' thread' : ' threads', el('span.hint', { title: help },
-			data.complete ? '  exact, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range')]
+			clipped.exact ? '  exact but for ~, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range')]
 }
 
 // What is missing from the figures of all views: lost records, and stacks without their callers.
@@ -98,7 +105,7 @@ function topLinks(page, data, state, sums) {
 	const excl = exclusiveTimes(data, sums.cpu)
 	const best = [...excl.keys()].filter(f => excl[f]).sort((a, b) => excl[b] - excl[a]).slice(0, 3)
 	if (best.length)
-		ret.push(el('span', {}, 'Most CPU time:', ...best.map(f => el('button.link.top', { type: 'button', title: data.funcs[f],
+		ret.push(el('span', {}, 'Most CPU time:', ...best.map(f => el('button.link.top', { title: data.funcs[f],
 			onclick: () => set({ selected: f, view: 'flame', metric: 'cpu' }) }, `${shorten(data.funcs[f], 40)} ${seconds(excl[f])}`))))
 	const waits = data.whole ? topWaits(data, state, sums) : []
 	if (waits.length)
@@ -109,11 +116,11 @@ function topLinks(page, data, state, sums) {
 function waitLink(page, data, w) {
 	const c = w.class, who = w.holder || w.waker
 	const call = c.call ? ` in ${c.call}` : ''
-	const ret = [el('button.link', { type: 'button', title: 'Show only these waits',
+	const ret = [el('button.link', { title: 'Show only these waits',
 		onclick: () => page.store.set({ states: [c.state], reasons: [c.reason], metric: 'wait' }) },
 		`${data.states[c.state].uname}: ${reasonName(data, c.reason)}${call} ${seconds(w.us)}`)]
 	if (who)
-		ret.push(el('button.link', { type: 'button', title: 'Show only this thread',
+		ret.push(el('button.link', { title: 'Show only this thread',
 			onclick: () => page.store.set({ threads: [who.thread], states: [], reasons: [], metric: 'cpu' }) },
 			`(${!w.holder ? 'ended by' : data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'held by'} ${shorten(data.threads[who.thread].name, 36)})`))
 	return ret

@@ -2,11 +2,12 @@
 // Which threads ended the waits of which others, and which had the CPU that others waited for: as
 // er_print -wakers and -runqueue, with as many rows as there are.
 import { makeGroupChoice } from './choice.js'
+import { el } from './dom.js'
 import { makeTable } from './table.js'
 import { count, seconds, waitPercent } from './format.js'
 import { errorColumn } from './variance.js'
 import { hasWaits } from './view_waits.js'
-import { runqueueRows, wakerRows } from './blame.js'
+import { runqueueRows, wakerRows, wakingChain } from './blame.js'
 
 function waitColumns(page, whole) {
 	return [
@@ -28,10 +29,11 @@ function waitsBy(id, title, choices, namesOf, makeRows, only) {
 				...namesOf(by).map((name, i) => ({ id: 'name' + i, title: name, width: '18em', left: true, text: r => r.names[i] }))]
 			const table = makeTable(title, columns(), {
 				open: r => r.threads && page.store.set({ threads: [...r.threads], ...only(page.data) }),
-				sort: sort => page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }),
+				sort: sort => page.store.setIn('sort', id, sort),
 			})
 			const buttons = makeGroupChoice(page, id, 'Group by', choices)
-			root.append(buttons.root, table.root)
+			const notes = el('div.notes')
+			root.append(buttons.root, notes, table.root)
 			return {
 				update({ data, state }) {
 					by = choices.some(c => c.value === state.by[id]) ? state.by[id] : choices[0].value
@@ -40,12 +42,20 @@ function waitsBy(id, title, choices, namesOf, makeRows, only) {
 					rows.push({ key: '', first: 1, names: ['<Total>', '', ''], us: whole,
 						n: rows.reduce((a, r) => a + r.n, 0), error: Math.sqrt(rows.reduce((a, r) => a + r.variance, 0)) })
 					buttons.update(by)
+					notes.replaceChildren(...(id === 'wakers' ? chainLinks(page, wakingChain(data, state)) : []))
 					table.setColumns(columns())
 					table.show(rows, { sort: state.sort[id] })
 				},
 			}
 		},
 	}
+}
+
+// The chain in words: each thread is a link that shows only this thread.
+function chainLinks({ data, store }, chain) {
+	const name = ({ thread }) => thread < 0 ? 'interrupts and timers' : el('button.link', { title: 'Show only this thread',
+		onclick: () => store.set({ threads: [thread], processes: [] }) }, data.threads[thread].name)
+	return chain.flatMap((step, i) => [i ? ' ← ' : 'Most of these waits were ended by ', name(step), ` ${seconds(step.us)} s`])
 }
 
 const stateNumber = (data, name) => data.states.findIndex(s => s.name === name)
