@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/export/page_reports.h"
 
+#include <errno.h>
+
 #include "analysis/base/diag.h"
 #include "analysis/export/export.h"
 #include "analysis/export/page_functions.h"
@@ -46,6 +48,26 @@ static int make_sample_detail(struct view_state *v, struct table *t, struct diag
 	return view_sample_detail(v, NULL, t, d);
 }
 
+static int make_leaks(struct view_state *v, struct table *t, struct diag *d)
+{
+	return view_stacks(v, STACKS_LEAKS, t, d);
+}
+
+static int make_allocs(struct view_state *v, struct table *t, struct diag *d)
+{
+	return view_stacks(v, STACKS_ALLOCS, t, d);
+}
+
+/* Functions by hardware counters. The page itself adds up functions by time. */
+static int make_counters(struct view_state *v, struct table *t, struct diag *d)
+{
+	vec_for_each(c, &v->metrics.cols) {
+		if (c->metric && c->metric->tag >= 0)
+			return view_functions(v, t, d);
+	}
+	return -ENODATA;
+}
+
 static const struct {
 	const char *command; /* of er_print; also the report's name */
 	bool tells;          /* --redact leaves it out: it names paths, hosts or functions */
@@ -61,6 +83,17 @@ static const struct {
 	{ "overview", true, make_overview },
 	{ "statistics", true, make_statistics },
 	{ "sample_detail", true, make_sample_detail },
+	{ "functions", true, make_counters },
+	{ "data_objects", true, view_data_objects },
+	{ "data_layout", true, view_data_layout },
+	{ "leaks", true, make_leaks },
+	{ "allocs", true, make_allocs },
+	{ "heapuse", false, view_heapuse },
+	{ "heapstat", false, view_heapstat },
+	{ "ioactivity", true, view_ioactivity },
+	{ "iodetail", true, view_iodetail },
+	{ "iostat", false, view_iostat },
+	{ "spans", true, view_spans },
 };
 
 /* By default, er_print shows few rows of the reports on waits. */
@@ -76,7 +109,7 @@ static void end_report(struct pack *p, const char *name, size_t nrows, packed_ve
 	buf_printf(rows, "%s\"%s\":%zu", ret->len > 1 ? "," : "", name, nrows);
 }
 
-/* A report that cannot be made is left out. */
+/* A report that cannot be made, or that only says that there are no data, is left out. */
 static void put_all(const struct export *x, struct pack *p, packed_vec *ret, struct buf *rows)
 {
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
@@ -85,7 +118,7 @@ static void put_all(const struct export *x, struct pack *p, packed_vec *ret, str
 
 		if (x->redact && reports[i].tells)
 			continue;
-		if (!reports[i].make(x->view, &t, &kept)) {
+		if (!reports[i].make(x->view, &t, &kept) && t.columns.len) {
 			pack_begin(p, "json");
 			put_table_json(&p->bytes, reports[i].command, &t);
 			end_report(p, reports[i].command, t.rows.len, ret, rows);

@@ -12,7 +12,7 @@ async function openPage(browser, file, options = {}) {
 	page.on('console', m => ['error', 'warning'].includes(m.type()) && page.complaints.push(m.text()))
 	page.on('pageerror', e => page.complaints.push(e.stack))
 	page.on('request', r => !/^(file|blob):/.test(r.url()) && page.complaints.push('request: ' + r.url()))
-	await page.goto('file://' + path.resolve(file) + (options.hash || ''))
+	await page.goto('file://' + path.resolve(file) + (options.hash || ''), { timeout: 60000 })
 	await page.waitForSelector(options.wait || 'body.decoded', { timeout: 60000 })
 	return page
 }

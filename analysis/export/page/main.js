@@ -19,7 +19,7 @@ import { calltreeView } from './view_calltree.js'
 import { compareView } from './view_compare.js'
 import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
-import { experimentsView, linesView, locksView, makeReports } from './view_reports.js'
+import { countersView, experimentsView, linesView, locksView, makeReports, memoryView, spansView } from './view_reports.js'
 import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
@@ -28,7 +28,7 @@ import { makeFind } from './find.js'
 import { makeHelp } from './help.js'
 
 const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, compareView, threadsView, processesView,
-	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, experimentsView, aboutView]
+	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, spansView, countersView, memoryView, experimentsView, aboutView]
 
 const page = { data: null, state: null, sums: null, store: null, event: null, reports: null }
 
@@ -85,7 +85,7 @@ function showTroubles(data) {
 
 function makeTabs() {
 	page.views = {}
-	byId('tabs').append(...views.map(v => el('button', { type: 'button', role: 'tab', id: 'tab-' + v.id,
+	byId('tabs').append(...views.map(v => el('button', { role: 'tab', id: 'tab-' + v.id,
 		title: v.key ? `Key ${v.key}` : '', onclick: () => page.store.set({ view: v.id }) }, v.title)))
 	page.choice = makeMetricChoice(page)
 	byId('tools').append(...page.choice.nodes)

@@ -46,9 +46,10 @@ export function panelsOf(report) {
 	return [...panels.values()]
 }
 
-export function panelNode(rows) {
+// Cells of a column without a heading are times, unless the file says what they are.
+export function panelNode(rows, kinds = ['text', 'time', 'percent']) {
 	return el('table.panel', {}, el('tbody', {}, ...rows.map(r => el('tr', {}, ...r.map((c, i) =>
-		el(i ? 'td' : 'th.left', {}, i ? cellShown(c, ['text', 'time', 'percent'][i]) : c || ''))))))
+		el(i ? 'td' : 'th.left', {}, i ? cellShown(c, kinds[i]) : c || ''))))))
 }
 
 // What was used in a sample, from the report sample_detail; null: the file does not say.

@@ -80,9 +80,9 @@ export function reportRows(report) {
 // Shows one of several panels, which a list chooses by its first line.
 function showPanels(page, part, command, panels) {
 	const { store, state } = page, id = 'panel-' + command, at = panels[state.by[id]] ? Number(state.by[id]) : 0
-	const pick = el('select', { ariaLabel: 'Panel', onchange: e => store.set({ by: { ...page.state.by, [id]: e.target.value } }) },
+	const pick = el('select', { ariaLabel: 'Panel', onchange: e => store.setIn('by', id, e.target.value) },
 		...panels.map((rows, i) => el('option', { value: i, selected: i === at }, rows[0][0])))
-	part.box.append(panels.length > 1 ? el('div.crumbs', {}, pick) : '', el('div.text', { tabIndex: 0 }, panelNode(panels[at])))
+	part.box.append(panels.length > 1 ? el('div.crumbs', {}, pick) : '', el('div.text', { tabIndex: 0 }, panelNode(panels[at], part.kinds)))
 }
 
 // Reports on the whole recording, whatever the filter.
@@ -98,13 +98,14 @@ function showReport(page, part, command) {
 		return
 	}
 	if (report.columns.every(c => !c.title.some(Boolean)) && report.columns.length > 1) {
+		part.kinds = report.columns.map(c => c.kind)
 		showPanels(page, part, command, panelsOf(report))
 	} else if (report.columns.every(c => !c.title.some(Boolean))) {
 		part.box.append(el('div.text', { tabIndex: 0 }, el('pre', {}, report.rows.map(r => r[1] === null ? '' : r[1]).join('\n'))))
 	} else if (report.rows.length) {
 		const id = 'report-' + command
 		const table = makeTable(command, reportColumns(report, page.state.errors), {
-			sort: sort => { page.store.set({ sort: { ...page.store.state.sort, [id]: sort } }) },
+			sort: sort => page.store.setIn('sort', id, sort),
 		})
 		part.box.append(table.root)
 		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
@@ -113,18 +114,21 @@ function showReport(page, part, command) {
 		...report.notes.map(n => el('span.hint', {}, n + ' ')))
 }
 
-// A view of one report, or of several: choices are [command, text of the button].
-function reportsView(id, title, choices) {
+// A view of one report, or of several: choices are [command, text of the button]. Reports without rows have no button.
+// redactable: the view of a redacted file says that they were left out.
+function reportsView(id, title, choices, redactable) {
 	return {
 		id, title,
-		has: ({ data, reports }) => data.redacted || choices.some(c => reports.has(c[0])),
+		has: ({ data, reports }) => data.redacted && redactable || choices.some(c => reports.has(c[0])),
 		make(root, page) {
 			const part = { notes: el('div.notes'), box: el('div.report') }
-			const choice = makeGroupChoice(page, id, 'Report', choices.map(([value, text]) => ({ value, text })))
-			root.append(choices.length > 1 ? choice.root : '', part.notes, part.box)
+			const known = choices.filter(c => page.reports.has(c[0]))
+			const shown = known.length ? known : choices
+			const choice = makeGroupChoice(page, id, 'Report', shown.map(([value, text]) => ({ value, text })))
+			root.append(shown.length > 1 ? choice.root : '', part.notes, part.box)
 			return {
 				update({ state }) {
-					const command = choices.some(c => c[0] === state.by[id]) ? state.by[id] : choices[0][0]
+					const command = shown.some(c => c[0] === state.by[id]) ? state.by[id] : shown[0][0]
 					choice.update(command)
 					showReport(page, part, command)
 				},
@@ -133,9 +137,17 @@ function reportsView(id, title, choices) {
 	}
 }
 
-export const linesView = reportsView('lines', 'Lines, PCs', [['lines', 'Lines'], ['pcs', 'PCs']])
+export const linesView = reportsView('lines', 'Lines, PCs', [['lines', 'Lines'], ['pcs', 'PCs']], true)
 
-export const locksView = reportsView('locks', 'Locks', [['locks', 'Locks']])
+export const locksView = reportsView('locks', 'Locks', [['locks', 'Locks']], true)
 
 export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
-	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']])
+	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']], true)
+
+export const countersView = reportsView('counters', 'Counters', [['functions', 'Functions by counters'],
+	['data_objects', 'Data objects'], ['data_layout', 'Data layout']])
+
+export const memoryView = reportsView('memory', 'Memory, I/O', [['leaks', 'Leaks'], ['allocs', 'Allocations'], ['heapuse', 'Memory over time'],
+	['heapstat', 'Memory statistics'], ['ioactivity', 'Files'], ['iodetail', 'Descriptors'], ['iostat', 'I/O statistics']])
+
+export const spansView = reportsView('spans', 'Spans', [['spans', 'Spans']])
