@@ -53,7 +53,8 @@ record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c user/colle
 unwind_obj   := $(patsubst %.c,$(O)/%.o,$(wildcard user/unwind/*.c))
 # That finds the places of probes, without the recorder.
 probe_obj    := $(patsubst %,$(O)/user/probe/%.o,binary ends functions insn lines marks match sites spec tracepoint usdt)
-jit_parser_obj := $(patsubst %,$(O)/user/jit/%.o,batch hotspot hotspot_layout javaname jitdump perfmap snapshot)
+jit_parser_obj := $(patsubst %,$(O)/user/jit/%.o,batch hotspot hotspot_layout hotspot_method hotspot_scopes \
+                  javalines javaname jitdump perfmap snapshot)
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 api          := $(O)/lib/libcollectorAPI.so $(O)/lib/libcollectorAPI.a
@@ -170,7 +171,7 @@ $(O)/tests/fuzz/target_jit: FUZZ_OBJ := $(jit_parser_obj)
 $(O)/tests/fuzz/target_jit: | $(jit_parser_obj)
 $(O)/tests/fuzz/target_hotspot: FUZZ_OBJ := $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
 $(O)/tests/fuzz/target_hotspot: | $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
-java_walk_obj := $(O)/user/unwind/walk.o $(O)/user/record/javalines.o
+java_walk_obj := $(O)/user/unwind/walk.o
 $(O)/tests/fuzz/target_java: FUZZ_OBJ := $(jit_parser_obj) $(java_walk_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
 $(O)/tests/fuzz/target_java: | $(jit_parser_obj) $(java_walk_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
 $(O)/tests/fuzz/target_heap: FUZZ_OBJ := $(O)/user/record/heap_slots.o

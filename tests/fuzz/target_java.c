@@ -13,7 +13,7 @@
 
 #include "tests/fixtures/unwind/hotspot_vm.h"
 #include "tests/fuzz/report.h"
-#include "user/record/javalines.h"
+#include "user/jit/javalines.h"
 #include "user/unwind/walk.h"
 
 enum { FRAMES = 64, STACK = 0x60000000, STACK_BYTES = 2048, LINES = 64, HEAD = 9 };
@@ -69,7 +69,7 @@ static void change(const uint8_t *data, size_t size)
 
 static void check_lines(const uint8_t *data, size_t size)
 {
-	struct exp_line lines[LINES];
+	struct java_line lines[LINES];
 
 	for (unsigned bias = 0; bias < 2; bias++) {
 		size_t n = java_lines(data, size, bias, lines, LINES);
