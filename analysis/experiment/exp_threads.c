@@ -140,7 +140,7 @@ void threads_read(struct experiment *e, int dirfd)
 	struct reading r = { .e = e };
 	struct file f;
 
-	if (!exp_file(e, dirfd, "threads.xml", &f))
+	if (!exp_text(e, dirfd, "threads.xml", &f))
 		return;
 	exp_parse(e, "threads.xml", &f, &handler, &r);
 	file_close(&f);

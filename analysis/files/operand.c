@@ -78,7 +78,7 @@ static bool belongs(const char *name)
 		".", "..", "log.xml", "map.xml", "data.frameinfo", "profile", "hwcounters",
 		"synctrace", "heaptrace", "iotrace", "overview", "dyntext", "dynscopes", "jclasses",
 		"jdynclasses", "kallmodsyms", "notes", "labels.xml", "warnings.xml", "archives",
-		"archive.log", "recorder.xml", "threads.xml", "names.xml",
+		"archive.log", "recorder.xml", "threads.xml", "threads.xml.gz", "names.xml",
 		"names.xml.gz", "processes.xml", "processes.xml.gz", "spans", "spans.xml", "probes",
 		"spanstrings.xml.gz", "common.xml", "common.kallmodsyms",
 		"ifreq", "omptrace", "dataraces", "deadlocks",

@@ -92,7 +92,7 @@ soak_cgroup()
 {
 	local got want
 	want=$(calc "$3 - $2" %.3f)
-	got=$(cat soak.*.er/threads.xml | perl -ne 'BEGIN { $g = shift }
+	got=$(zcat soak.*.er/threads.xml.gz | perl -ne 'BEGIN { $g = shift }
 		$n += $1 if / cgroup="\/\Q$g\E"/ && / run="(\d+)"/; END { printf "%.3f", ($n // 0) / 1e9 }' \
 		"${groups[$1]##*/}")
 	row "CPU time of the cgroup '$1'" "within 1 % of cpu.stat" "$got s of $want s" \
@@ -132,7 +132,7 @@ bench_soak()
 		"$slope MB an hour ($(soak_shares "$bytes")), and archives of $(calc "$archives / 1e6" %.1f) MB" \
 		"$slope <= 100"
 	row "processes" "" "$(awk '$1 == "er_kernel_processes_total" { print $2 }' soak.prom) with packets, \
-$(cat soak.*.er/threads.xml | perl -ne '$n += / count="(\d+)"/ ? $1 : / born="1"/; END { print $n }') threads born" 1
+$(zcat soak.*.er/threads.xml.gz | perl -ne '$n += / count="(\d+)"/ ? $1 : / born="1"/; END { print $n }') threads born" 1
 	for name in "${!groups[@]}"; do
 		[ -z "${groups[$name]}" ] || soak_cgroup "$name" 0 "${to[$name]}"
 		[ -z "${groups[$name]}" ] || rmdir "${groups[$name]}"

@@ -100,6 +100,13 @@ opens_in_gprofng()
 # our own code; see query.pl.
 query() { perl "$top/tests/lib/query.pl" "$@"; }
 
+# threads_of EXPERIMENT…: the lines of threads.xml.gz. Its end is missing while the recorder runs.
+threads_of()
+{
+	local e
+	for e; do gzip -dc "$e/threads.xml.gz" 2>/dev/null; done
+}
+
 # longest EXPERIMENT: the longest time between two samples of a thread, in seconds. On a busy machine it is
 # 0.2 s. What lies between two samples is told at the second one, or not at all if there is none. Half a
 # second is a thread that has no samples.

@@ -19,7 +19,7 @@
 #
 # TABLE spans: the packets of spans, likewise; each flag of SPANFLAGS is a column (RETURNED, …).
 #
-# Any other TABLE: the elements of that name in log.xml, recorder.xml, threads.xml and spans.xml.
+# Any other TABLE: the elements of that name in log.xml, recorder.xml, threads.xml(.gz) and spans.xml.
 # Columns are attributes; one that an element lacks is 0. Words need quotes here:
 #
 #	query 'tstamp from event where kind eq "exit"' x.er
@@ -234,8 +234,9 @@ sub ask_elements
 
 	$take_element //= eval "sub { my \$at = shift; return unless $where; $row }" ||
 		wrong("'$columns where $condition': $@");
-	for my $file (map { "$dir/$_" } qw(log.xml recorder.xml threads.xml spans.xml)) {
-		open my $f, '<', $file or next;
+	for my $file (grep { -e } map { "$dir/$_" } qw(log.xml recorder.xml threads.xml threads.xml.gz spans.xml)) {
+		my ($mode, @what) = $file =~ /\.gz$/ ? ('-|', 'zcat', $file) : ('<', $file);
+		open my $f, $mode, @what or next;
 		while (<$f>) {
 			$take_element->({ /([\w-]+)="([^"]*)"/g }) if /^\s*<$table[ \/>]/;
 		}

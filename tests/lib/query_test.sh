@@ -39,6 +39,8 @@ says 'sum(run+sleep) from thread where comm eq "c"' x.er '11'
 says 'count() from thread by tid' x.er '1 1'
 says 'count() sum(run) from thread where tid == 9' x.er '0 0'
 says 'comm from thread where comm =~ "^a"' x.er 'a b'
+gzip x.er/threads.xml
+says 'tid run sleep from thread' x.er '2 30 0 3 4 7'
 says 'count() from packets' gone.er '0'
 
 refused()

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# segments.pl SEGMENT…: checks threads.xml of the segments of one recording, oldest first:
+# segments.pl SEGMENT…: checks threads.xml.gz of the segments of one recording, oldest first:
 # each thread's parts add up to its time, and it goes on in each segment at the nanosecond at
 # which it ended in the one before. The threads of an element `threads` begin and end in its segment,
 # and their lengths add up, too. Prints "threads N", "folded N", "wrong N", "run NS" and, for each
@@ -42,7 +42,7 @@ sub members_of
 for my $dir (@ARGV) {
 	my $start = start_of($dir);
 	my %now;
-	open my $file, '<', "$dir/threads.xml" or die "$dir/threads.xml: $!\n";
+	open my $file, '-|', 'zcat', "$dir/threads.xml.gz" or die "$dir/threads.xml.gz: $!\n";
 	while (<$file>) {
 		my %t = /(\w+)="([^"]*)"/g;
 		my $sum = 0;

@@ -7,12 +7,12 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 segments() { ls -d "$1".*.er | sort -t. -k2n; }
-# sum_of STATE SEGMENT…: of threads.xml, and of the packets; in seconds.
+# sum_of STATE SEGMENT…: of threads.xml.gz, and of the packets; in seconds.
 in_threads()
 {
 	state=$1
 	shift
-	for s; do cat "$s/threads.xml"; done | perl -ne \
+	threads_of "$@" | perl -ne \
 		"\$n += \$1 if / $state=\"(\\d+)\"/; END { printf '%.6f', (\$n // 0) / 1e9 }"
 }
 in_packets()
@@ -58,7 +58,7 @@ check_that "the parts of each thread add up, and go on where they ended" \
 	"$(cat sums)"
 if [ "$group" ] && ! grep -q "not in the cgroup" err; then
 	want=$(awk '$1 == "usage_usec" { print $2 / 1e6 }' "$group/cpu.stat")
-	got=$(for s in $all; do grep "cgroup=\"/${group##*/}\"" "$s/threads.xml"; done |
+	got=$(threads_of $all | grep "cgroup=\"/${group##*/}\"" |
 		perl -ne '$n += $1 if / run="(\d+)"/; END { printf "%.6f", $n / 1e9 }')
 	most="1.01 * $want"
 else

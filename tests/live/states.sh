@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Threads that know which states they are in (tests/synprog/states.c), compared with what was
-# recorded: the exact times (threads.xml), er_print's and gprofng's display of them, and the stacks.
+# recorded: the exact times (threads.xml.gz), er_print's and gprofng's display of them, and the stacks.
 # Repeated with each method of capturing stacks of waits that this kernel allows.
 # Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"

@@ -3,7 +3,7 @@
 #
 # All views of one recording agree, with and without filters: the rows of each list add up to its
 # total in each state, all lists have the same total, and so has the report on thread states, which
-# also adds up to the exact times of threads.xml.
+# also adds up to the exact times of threads.xml.gz.
 # Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 

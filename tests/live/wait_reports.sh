@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 check "a load that waits is recorded" "$er_kernel" -q 0 -s all -o w.er "$syn/contend"
-[ -f w.er/threads.xml ] || { not_ok "a recording with waits has threads.xml"; exit 1; }
+[ -f w.er/threads.xml.gz ] || { not_ok "a recording with waits has threads.xml.gz"; exit 1; }
 
 # Select by process: COMM would leave out what its first thread did before it started the program.
 pid=$(query 'pid from thread where comm eq "contend"' w.er | head -n 1)

@@ -61,7 +61,7 @@ check_that "--states off: no threads.xml" "$(ls off.er | grep -c threads.xml) ==
 
 must_record exact.er --exact-user -t 1 -T $spin
 check_that "--exact-user: the thread's user time is exact" \
-	"$(grep -c 'split="1"' exact.er/threads.xml) == 1" "$(cat exact.er/threads.xml)"
+	"$(threads_of exact.er | grep -c 'split="1"') == 1" "$(threads_of exact.er)"
 
 # A budget that cannot be met: everything that can be shed is shed, and that is recorded.
 must_record budget.er --budget 0.001 -p high -t 8

@@ -35,6 +35,22 @@ static bool said(const struct experiment *e, const char *text)
 	return false;
 }
 
+/* As recorders write it. Experiments of earlier recorders have threads.xml, as the other tests here. */
+static void test_compressed(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/z.1.er", (const char *)*state);
+	struct exp_builder *b = exp_builder_new(*state, "z.1.er");
+	struct experiment *e;
+
+	expwriter_text(exp_builder_writer(b), "threads.xml.gz", "<thread pid=\"12\" tid=\"13\"/>\n"
+								"<thread pid=\"12\" tid=\"14\"/>\n");
+	exp_builder_close(b);
+	e = experiment_open(path, NULL);
+	assert_int_equal(e->threads.len, 2);
+	assert_int_equal(e->threads.data[1].tid, 14);
+	experiment_close(e);
+}
+
 static void test_all_of_it(void **state)
 {
 	struct experiment *e = open_with(*state,
@@ -192,7 +208,7 @@ static void test_cut_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEMPDIR_CASE(test_all_of_it),
+		TEMPDIR_CASE(test_all_of_it), TEMPDIR_CASE(test_compressed),
 		TEMPDIR_CASE(test_none),
 		TEMPDIR_CASE(test_nonsense),
 		TEMPDIR_CASE(test_folds),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* TOTAL records become lines of threads.xml and packets for remainders. */
+/* TOTAL records become lines of threads.xml.gz and packets for remainders. */
+#include <zlib.h>
+
 #include "analysis/experiment/exp_map.h"
 #include "tests/unit/waits_fixture.h"
 
@@ -107,15 +109,15 @@ static char *slurp_threads(void)
 {
 	static char text[4096];
 	char path[64];
-	size_t n;
-	FILE *f;
+	gzFile f;
+	int n;
 
-	snprintf(path, sizeof(path), "%s/t.er/threads.xml", dir);
-	f = fopen(path, "r");
+	snprintf(path, sizeof(path), "%s/t.er/threads.xml.gz", dir);
+	f = gzopen(path, "r");
 	assert_non_null(f);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = 0;
-	fclose(f);
+	n = gzread(f, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = 0;
+	gzclose(f);
 	return text;
 }
 

@@ -30,7 +30,7 @@ seconds()
 # end after the recording.
 wrong_threads()
 {
-	awk -v over="$(sed -n 's/.*event kind="exit" tstamp="\([0-9.]*\).*/\1/p' "$1/log.xml")" '
+	gzip -dc "$1/threads.xml.gz" | awk -v over="$(sed -n 's/.*event kind="exit" tstamp="\([0-9.]*\).*/\1/p' "$1/log.xml")" '
 		function ns(n) { return match($0, " " n "=\"[0-9]*") ?
 			substr($0, RSTART + length(n) + 3, RLENGTH - length(n) - 3) + 0 : 0 }
 		/^<thread / { n++
@@ -38,5 +38,5 @@ wrong_threads()
 				ns("sleep") + ns("wait") + ns("stop")
 			if (all != ns("end") - ns("begin")) print "not the sum: " $0
 			if (ns("end") / 1e9 > over + 0.3) print "ends after " over ": " $0 }
-		END { if (n < 20) print n + 0 " threads only" }' "$1/threads.xml"
+		END { if (n < 20) print n + 0 " threads only" }'
 }

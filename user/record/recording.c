@@ -464,7 +464,7 @@ const char *recording_ksym_name(struct recording *b, uint64_t pc)
 
 void recording_thread(struct recording *b, const char *line)
 {
-	expwriter_text(b->segment->founder.w, "threads.xml", line);
+	expwriter_text(b->segment->founder.w, "threads.xml.gz", line);
 }
 
 void recording_name(struct recording *b, const char *line)

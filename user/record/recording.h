@@ -135,7 +135,7 @@ const char *recording_ksym_name(struct recording *b, uint64_t pc);
 struct codes *recording_codes(struct recording *b);
 /* The kernel's symbols; NULL: nothing is profiled. */
 const struct ksymtab *recording_ksyms(const struct recording *b);
-/* Append a line to threads.xml, to names.xml, to processes.xml. */
+/* Append a line to threads.xml.gz, to names.xml.gz, to processes.xml.gz. */
 void recording_thread(struct recording *b, const char *line);
 void recording_name(struct recording *b, const char *line);
 void recording_process(struct recording *b, const char *line);

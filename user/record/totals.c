@@ -2,7 +2,7 @@
 /*
  * Turns totals into packets. BPF counts all of a thread's time by state, but recorded waits
  * represent only a part of it. The remainder is written here as one packet per state, so that the
- * packets of a thread add up to BPF's counters. The counters become a line of threads.xml, or are
+ * packets of a thread add up to BPF's counters. The counters become a line of threads.xml.gz, or are
  * folded with those of other short-lived threads.
  */
 #include <inttypes.h>
