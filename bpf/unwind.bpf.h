@@ -293,7 +293,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 		return ER_END_EVICTED;
 	if (f->state != ER_FILE_READY)
 		return ER_END_NOT;
-	env->python = f->python == PYTHON_3_11;
+	env->python = python_is_known(f->python);
 	return unwind_find(env, f, offset, &env->rule);
 }
 
@@ -401,13 +401,15 @@ static __always_inline void python_meet(struct unwind_env *env)
 		return;
 	env->py.base = env->r.ip - er_frame_offset(env->frame);
 	env->py.code_type = f->python_code;
-	er_python_begin(&env->py, f->python_runtime);
+	env->py.release = f->python;
+	env->py.places = f->python_places;
+	er_python_begin(&env->py, f->python_runtime, f->python_key);
 }
 
 static __always_inline long python_next(struct unwind_walk *w)
 {
 	er_python_frame(&w->env->py, &w->env->code);
-	if (frame_put(w, w->env->py.frame))
+	if (!w->env->py.frame || frame_put(w, w->env->py.frame))
 		return 0;
 	w->env->end = ER_END_DEPTH;
 	return 1;
@@ -448,7 +450,7 @@ static __always_inline enum er_end step_next(struct unwind_env *env)
 		env->java.sp = env->py.sp;
 		env->java.bytecode = leaf ? env->leaf[ER_HOTSPOT_BYTECODE_REG] : 0;
 	}
-	if (!end && env->py.cframe - env->py.sp < env->r.sp - env->py.sp)
+	if (!end && env->py.mark - env->py.sp < env->r.sp - env->py.sp)
 		env->py.at = env->py.current;
 	return end;
 }

@@ -34,6 +34,8 @@
 #ifndef ER_UNWIND_H
 #define ER_UNWIND_H
 
+#include "bpf/python.h"
+
 enum {
 	ER_CHUNK_WORDS = 1 << 19, /* 2 MiB */
 	ER_BLOCK_BYTES = 1024,    /* text for one word of the index */
@@ -149,7 +151,8 @@ struct er_unwind_file {
 	__u32 python;     /* 0: it has none */
 	__s32 python_runtime; /* _PyRuntime */
 	__s32 python_code;    /* PyCode_Type */
-	__u32 pad[2];
+	__s32 python_key;     /* the key of pthread_getspecific() for a thread's own state */
+	struct er_python_places python_places;
 };
 
 /* Why a walk ended. Only ER_END_PROVEN says that the stack is complete. */

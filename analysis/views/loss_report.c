@@ -297,9 +297,9 @@ static void put_pythons(struct table *t, const struct experiment *e)
 		if (strcmp(el->name, "python"))
 			continue;
 		if (element_int(el, "minor"))
-			put_line(t, "  Python %" PRId64 ".%" PRId64 " is not known: its functions are not in "
-				 "stacks, those of 3.11 are", element_int(el, "major"),
-				 element_int(el, "minor"));
+			put_line(t, "  %sPython %" PRId64 ".%" PRId64 " is not known: its functions are not in "
+				 "stacks, those of 3.11 to 3.13 are", element_int(el, "build") ? "This build of " : "",
+				 element_int(el, "major"), element_int(el, "minor"));
 		else
 			put_line(t, "  A Python older than 3.11 is not known: its functions are not in stacks");
 	}

@@ -3,24 +3,14 @@
 #
 # Python functions in stacks. The program python_stacks.py knows its own calls, and the CPU time of
 # each. All of it is spent in its function `spin`, so these stacks are compared: with its times, its
-# callers and its line. What the interpreter does before is not.
+# callers and its line. What the interpreter does before is not. For each release that is here.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
+. "$top/tests/lib/python.sh"
 
-python=/usr/bin/python3.11
-[ -x $python ] || skip_all "there is no $python"
+[ -n "$(pythons)" ] || skip_all "there is no Python whose functions are shown"
 program=$top/tests/live/python_stacks.py
 seconds=0.5
-
-# The first process makes the interpreter's unwind table. It stays until the end, so that the table
-# does. Other programs' stacks are left out: reading them takes long.
-stolen=$(steal)
-must_record py.er -p high -q 0 -- sh -c "$python -c 'while True: pass' & echo \$! >pid
-	sleep 1; $python '$program' $seconds & echo \$! >own; wait \$!; kill \$(cat pid)"
-stolen=$(stolen_since "$stolen") # the samples of this time came later, perhaps in the next task
-for mode in user expert machine; do
-	check "exports with viewmode $mode" "$O/bin/er_export" --to folded --metric totalcpu \
-		-filters "PID==$(cat own)" -viewmode $mode -o $mode.folded py.er
-done
 
 # seconds_in MODE REGEXP: CPU seconds of the stacks that match.
 seconds_in()
@@ -47,21 +37,14 @@ check_times()
 		own_all=$(awk "BEGIN { print $own_all + $own }")
 		got=$(seconds_in user "$leaf;.*$(chain spin)")
 		off=$(awk "BEGIN { d = $got - $own; print d < 0 ? -d : d }")
-		check_that "$task has its CPU time" \
+		check_that "$release: $task has its CPU time" \
 			"$own > 0.9 * $seconds && $off < 0.02 * $own + 0.01 + $stolen" \
 			"$got of $own seconds, stolen $stolen"
 	done
 	all=$(seconds_in user "$(chain spin)")
-	check_that "99 % of the CPU time has Python functions" \
+	check_that "$release: 99 % of the CPU time has Python functions" \
 		"$all >= 0.99 * $own_all - $stolen" "$all of $own_all, stolen $stolen"
 }
-
-# A task takes half a second: with more allowance these checks could not fail.
-if awk "BEGIN { exit !($stolen < 0.3) }"; then
-	check_times
-else
-	skip "CPU times" "the hypervisor took the CPUs for $stolen s"
-fi
 
 # complete NAME MODE REGEXP TASK: all stacks of a task match.
 complete()
@@ -73,23 +56,58 @@ complete()
 $(grep "$4" "$2.folded" | head -n 3)"
 }
 
-complete "recursion has its depth" user \
-	";$(chain main);(python_stacks.py:recurse;){50}$(chain timed leaf_recurse spin)" leaf_recurse
-complete "a generator has its callers" user \
-	";$(chain main task_generator middle_generator leaf_generator timed);" leaf_generator
-complete "a coroutine has its callers" user \
-	"events.py:Handle._run;.*$(chain middle_async leaf_async timed)" leaf_async
-complete "a thread has its own functions only" user \
-	"threading.py:Thread.run;$(chain leaf_thread timed)" leaf_thread
-complete "a C extension has Python callers and callees" user \
-	"json/__init__.py:loads;.*:JSONDecoder.raw_decode;[^;]*(_json|scan)[^;]*;.*$(chain leaf_hook timed)" \
-	leaf_hook
-complete "expert shows the interpreter between them" expert \
-	"$(chain task_sorted);[^;]*_PyEval_EvalFrameDefault;.*;$(chain leaf_sorted)" leaf_sorted
-check_that "machine shows no Python function" "$(grep -c '\.py:' machine.folded) == 0"
-check_that "machine shows the interpreter" "$(grep -c _PyEval_EvalFrameDefault machine.folded) > 0"
-check_that "user does not show the interpreter" \
-	"$(grep 'python_stacks.py:main;' user.folded | grep -c _PyEval_EvalFrameDefault) == 0"
+check_chains()
+{
+	complete "$release: recursion has its depth" user \
+		";$(chain main);(python_stacks.py:recurse;){50}$(chain timed leaf_recurse spin)" leaf_recurse
+	complete "$release: a generator has its callers" user \
+		";$(chain main task_generator middle_generator leaf_generator timed);" leaf_generator
+	complete "$release: a coroutine has its callers" user \
+		"events.py:Handle._run;.*$(chain middle_async leaf_async timed)" leaf_async
+	complete "$release: a thread has its own functions only" user \
+		"threading.py:Thread.run;$(chain leaf_thread timed)" leaf_thread
+	complete "$release: a C extension has Python callers and callees" user \
+		"json/__init__.py:loads;.*:JSONDecoder.raw_decode;[^;]*(_json|scan)[^;]*;.*$(chain leaf_hook timed)" \
+		leaf_hook
+	complete "$release: expert shows the interpreter between them" expert \
+		"$(chain task_sorted);[^;]*_PyEval_EvalFrameDefault;.*;$(chain leaf_sorted)" leaf_sorted
+	check_that "$release: machine shows no Python function" "$(grep -c '\.py:' machine.folded) == 0"
+	check_that "$release: machine shows the interpreter" "$(grep -c _PyEval_EvalFrameDefault machine.folded) > 0"
+	check_that "$release: user does not show the interpreter" \
+		"$(grep 'python_stacks.py:main;' user.folded | grep -c _PyEval_EvalFrameDefault) == 0"
+}
+
+# check_release: of $python. The first process makes the interpreter's unwind table. It stays until the
+# end, so that the table does. Other programs' stacks are left out: reading them takes long.
+check_release()
+{
+	local mode
+	stolen=$(steal)
+	must_record $release.er -p high -q 0 -F =$release -- sh -c "$python -c 'import asyncio, json
+while True: pass' & echo \$! >pid
+		sleep 1; $python '$program' $seconds & echo \$! >own; wait \$!; kill \$(cat pid)"
+	stolen=$(stolen_since "$stolen") # the samples of this time came later, perhaps in the next task
+	for mode in user expert machine; do
+		check "$release: exports with viewmode $mode" "$O/bin/er_export" --to folded --metric totalcpu \
+			-filters "PID==$(cat own)" -viewmode $mode -o $mode.folded $release.er
+	done
+	# A task takes half a second: with more allowance these checks could not fail.
+	if awk "BEGIN { exit !($stolen < 0.3) }"; then
+		check_times
+	else
+		skip "$release: CPU times" "the hypervisor took the CPUs for $stolen s"
+	fi
+	check_chains
+}
+
+for python in $(pythons); do
+	release=${python##*/}
+	check_release
+done
+
+# What follows is of 3.11.
+python=/usr/bin/python3.11
+[ -x $python ] || exit 0
 
 # Three threads compute, so that each waits for the other two to give the interpreter back. The lock has
 # several words to wait for, but is one. The threads know how long they were without it.

@@ -2,12 +2,10 @@
 /* Functions of interpreted programs: their names, lines and numbers, and how they are written. */
 #include "analysis/experiment/exp_map.h"
 #include "analysis/experiment/exp_stacks.h"
-#include "bpf/python.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/codes.h"
 #include "user/jit/javalines.h"
 #include "user/record/pythonlines.h"
-#include "user/unwind/pythonfile.h"
 
 enum { MAX_LINES = 16 };
 
@@ -343,28 +341,6 @@ static void a_stack_waits_for_its_function(void **state)
 	experiment_close(e);
 }
 
-/* The files of this machine's Python, if it has one, and of a program that is none. */
-static void interpreters(void **state)
-{
-	struct er_unwind_file file = { .python = 1 };
-	int fd = open("/usr/bin/python3.11", O_RDONLY);
-	char *p = malloc(1 << 24);
-	ssize_t n;
-
-	pythonfile_find("\x7f" "ELF", 4, &file);
-	assert_int_equal(file.python, 0);
-	n = fd < 0 ? 0 : read(fd, p, 1 << 24);
-	if (n > 0) {
-		pythonfile_find(p, n, &file);
-		assert_int_equal(file.python, PYTHON_3_11);
-		assert_true(file.python_runtime > 0 && file.python_code > 0);
-		for (size_t cut = 1; cut < (size_t)n; cut = cut * 3 / 2 + 1)
-			pythonfile_find(p, cut, &file);
-	}
-	close(fd);
-	free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,7 +357,6 @@ int main(void)
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(malformed_records),
 		cmocka_unit_test(a_stack_waits_for_its_function),
-		cmocka_unit_test(interpreters),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

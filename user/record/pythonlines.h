@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the table of a Python function (co_linetable of 3.11) that gives the source line of each
+ * Reads the table of a Python function (co_linetable, since 3.11) that gives the source line of each
  * instruction. The table comes from a recorded process: any byte may be wrong.
  */
 #ifndef USER_RECORD_PYTHONLINES_H

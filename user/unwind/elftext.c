@@ -194,24 +194,43 @@ static bool is_string(const struct ehframe_section *strings, uint64_t offset, co
 	       !memcmp(strings->data + offset, name, n);
 }
 
-bool elftext_variable(const struct elftext *e, const char *name, uint64_t *addr)
+/* Find an exported symbol of this type (STT_…). */
+static bool find_symbol(const struct elftext *e, const char *name, unsigned type, Elf64_Sym *ret)
 {
 	struct ehframe_section symbols, strings;
 	Elf64_Ehdr h;
-	Elf64_Sym s;
 
 	if (!get_header(e, &h) || !section(e, &h, ".dynsym", 0, &symbols, NULL) ||
 	    !section(e, &h, ".dynstr", 0, &strings, NULL))
 		return false;
-	for (size_t at = 0; symbols.size - at >= sizeof(s); at += sizeof(s)) {
-		memcpy(&s, symbols.data + at, sizeof(s));
-		if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF ||
-		    !is_string(&strings, s.st_name, name))
-			continue;
-		*addr = s.st_value;
-		return true;
+	for (size_t at = 0; symbols.size - at >= sizeof(*ret); at += sizeof(*ret)) {
+		memcpy(ret, symbols.data + at, sizeof(*ret));
+		if (ELF64_ST_TYPE(ret->st_info) == type && ret->st_shndx != SHN_UNDEF &&
+		    is_string(&strings, ret->st_name, name))
+			return true;
 	}
 	return false;
+}
+
+bool elftext_variable(const struct elftext *e, const char *name, uint64_t *addr)
+{
+	Elf64_Sym s;
+
+	if (!find_symbol(e, name, STT_OBJECT, &s))
+		return false;
+	*addr = s.st_value;
+	return true;
+}
+
+bool elftext_function(const struct elftext *e, const char *name, uint64_t *addr, uint64_t *size)
+{
+	Elf64_Sym s;
+
+	if (!find_symbol(e, name, STT_FUNC, &s))
+		return false;
+	*addr = s.st_value;
+	*size = s.st_size;
+	return true;
 }
 
 bool elftext_read(const struct elftext *e, uint64_t addr, void *ret, size_t n)

@@ -42,6 +42,8 @@ bool elftext_ehframe(const struct elftext *e, struct ehframe_section *ret);
 bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset, uint64_t *size);
 /* The address of an exported variable. False: there is none of that name. */
 bool elftext_variable(const struct elftext *e, const char *name, uint64_t *addr);
+/* The address and size of an exported function. False: there is none of that name. */
+bool elftext_function(const struct elftext *e, const char *name, uint64_t *addr, uint64_t *size);
 /* Copy n bytes that the file has for an address, of code or data. False: it has not. */
 bool elftext_read(const struct elftext *e, uint64_t addr, void *ret, size_t n);
 /* .debug_frame as it is in the file; debugframe.h uncompresses it. False: there is none. */

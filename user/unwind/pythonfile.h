@@ -13,8 +13,8 @@
 #include "bpf/unwind.h"
 
 /*
- * Sets python, python_runtime and python_code of *ret. A file without an interpreter, or whose
- * numbers do not fit, has python 0. The distances of a release that is not known are 0.
+ * Sets the fields python… of *ret. A file without an interpreter has python 0. The other fields are 0
+ * if the release, or this build of it (PYTHON_STRANGE), is not known.
  */
 void pythonfile_find(const void *elf, size_t size, struct er_unwind_file *ret);
 

@@ -151,7 +151,7 @@ static void note_python(struct store *s, uint32_t release)
 {
 	uint32_t *to = s->counts.strange_pythons;
 
-	if (!release || release == PYTHON_3_11)
+	if (!release || python_is_known(release))
 		return;
 	for (int i = 0; i < STORE_PYTHONS && to[i] != release; i++) {
 		if (to[i])
@@ -186,6 +186,8 @@ static bool put_table(struct store *s, uint32_t file, const struct unwind_table 
 	to->python = t->file.python;
 	to->python_runtime = t->file.python_runtime;
 	to->python_code = t->file.python_code;
+	to->python_key = t->file.python_key;
+	to->python_places = t->file.python_places;
 	to->used = s->now_ns / 1000000000;
 	to->generation++;
 	f->first = first;

@@ -191,8 +191,9 @@ void unwinder_restart_counts(struct unwinder *u)
 static void write_pythons(const struct store_counts *c, struct buf *b)
 {
 	for (int i = 0; i < STORE_PYTHONS && c->strange_pythons[i]; i++)
-		buf_printf(b, "<python major=\"%u\" minor=\"%u\"/>\n", c->strange_pythons[i] >> 24,
-			   c->strange_pythons[i] >> 16 & 0xff);
+		buf_printf(b, "<python major=\"%u\" minor=\"%u\" build=\"%u\"/>\n",
+			   c->strange_pythons[i] >> 24, c->strange_pythons[i] >> 16 & 0xff,
+			   c->strange_pythons[i] & PYTHON_STRANGE);
 }
 
 void unwinder_write(const struct unwinder *u, struct buf *b)
