@@ -3,6 +3,7 @@
 #
 # A stripped Go program: names, lines, inlined calls and complete stacks by Go's own table. The
 # program go_stacks.go knows its own calls, and the CPU time of each.
+# Time limit: 400 s
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v go >/dev/null || skip_all "go is not installed: apt-get install golang-go"
@@ -87,3 +88,19 @@ idle=$(awk '/no work, in a language runtime/ { print $1; exit }' waits.out)
 lock=$(awk '/^ *[0-9.]+ .* user lock$/ { print $1; exit }' waits.out)
 check_that "threads without a goroutine are idle" "${idle:-0} > 9 * ${lock:-0}" \
 	"idle ${idle:-0}, locks ${lock:-0}: $(head -n 20 waits.out)"
+
+# In a position-independent program the runtime's code finds the goroutine in another way. To build one, Go
+# compiles its library again.
+if HOME=$tmp GO111MODULE=off timeout 100 go build -buildmode=pie -ldflags='-s -w' -o go_stacks_pie \
+	"$top/tests/live/go_stacks.go" 2>go.err; then
+	must_record pie.er -p high -q 0 -F =go_stacks_pie -- sh -c \
+		"./go_stacks_pie 0.02; ./go_stacks_pie 0.1 & echo \$! >own; wait \$!"
+	"$O/bin/er_export" --to folded --metric totalcpu -filters "PID==$(cat own)" -inlines off -o pie.folded pie.er
+	part='(time\.now|runtime\.systemstack|runtime\.copystack)(;|$)'
+	all=$(seconds_in ";$part" pie.folded)
+	got=$(seconds_in "^runtime\.(goexit|mstart|rt0_go)(;|\\.).*$part" pie.folded)
+	check_that "a position-independent program's stacks are complete, too" "$all > 0.1 && $got >= 0.98 * $all" \
+		"$got of $all seconds: $(grep -E "$part" pie.folded | grep -v '^runtime\.goexit' | head -n 3)"
+else
+	skip "a position-independent program" "go build: $(head -n 1 go.err)"
+fi

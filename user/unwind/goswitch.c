@@ -53,23 +53,53 @@ static const int16_t systemstack[] = {
 	0x64, 0x48, 0x89, 0x04, 0x25, ANY, ANY, ANY, ANY, /* mov %rax,%fs:G */
 	0x48, 0x8b, 0x60, ANY,                          /* mov SP(%rax),%rsp */
 };
-enum { SYSTEMSTACK_G = 7, SYSTEMSTACK_M = 14, SYSTEMSTACK_CURG = 18, SYSTEMSTACK_G_AGAIN = 27,
-       SYSTEMSTACK_SP = 34 };
+
+/* The same in a position-independent program. */
+static const int16_t systemstack_pie[] = {
+	0xff, 0xd7,                               /* call *%rdi */
+	0x48, 0xc7, 0xc1, ANY, ANY, ANY, ANY,     /* mov $G,%rcx */
+	0x64, 0x48, 0x8b, 0x01,                   /* mov %fs:(%rcx),%rax */
+	0x48, 0x8b, 0x58, ANY,                    /* mov M(%rax),%rbx */
+	0x48, 0x8b, 0x83, ANY, ANY, ANY, ANY,     /* mov CURG(%rbx),%rax */
+	0x64, 0x48, 0x89, 0x01,                   /* mov %rax,%fs:(%rcx) */
+	0x48, 0x8b, 0x60, ANY,                    /* mov SP(%rax),%rsp */
+};
+
+/* A form of this code, and where its distances are. */
+static const struct form {
+	const int16_t *code;
+	uint8_t n, g, m, curg, g_again, sp;
+} forms[] = {
+	{ systemstack, LENGTH(systemstack), 7, 14, 18, 27, 34 },
+	{ systemstack_pie, LENGTH(systemstack_pie), 5, 16, 20, 5, 31 },
+};
+
+/* The form that is in p[0..n), and where it begins. NULL: none. */
+static const struct form *find_form(const unsigned char *p, size_t n, size_t *at)
+{
+	for (const struct form *f = forms; f < forms + LENGTH(forms); f++) {
+		*at = find(p, 0, n, f->code, f->n);
+		if (*at < n)
+			return f;
+	}
+	return NULL;
+}
 
 void goswitch_learn(struct goswitch *s, const unsigned char *p, size_t n)
 {
-	size_t at = FIND(p, 0, n, systemstack);
+	size_t at;
+	const struct form *f = find_form(p, n, &at);
 	int32_t g, m, curg, sp;
 
 	*s = (struct goswitch){ 0 };
-	if (at == n)
+	if (!f)
 		return;
 	p += at;
-	g = number_at(p + SYSTEMSTACK_G);
-	m = p[SYSTEMSTACK_M];
-	curg = number_at(p + SYSTEMSTACK_CURG);
-	sp = p[SYSTEMSTACK_SP];
-	if (g != number_at(p + SYSTEMSTACK_G_AGAIN) || !is_distance(-g) || !is_distance(m) ||
+	g = number_at(p + f->g);
+	m = p[f->m];
+	curg = number_at(p + f->curg);
+	sp = p[f->sp];
+	if (g != number_at(p + f->g_again) || !is_distance(-g) || !is_distance(m) ||
 	    !is_distance(curg) || !is_distance(sp) || m > INT8_MAX || sp > INT8_MAX)
 		return;
 	*s = (struct goswitch){ .g = g, .m = m, .curg = curg, .sp = sp };
@@ -84,11 +114,13 @@ static struct er_unwind_rule rule_of(const struct goswitch *s, enum er_go_switch
 static bool find_systemstack(const struct goswitch *s, const unsigned char *p, size_t n,
 			     struct goswitch_part *ret)
 {
-	size_t at = FIND(p, 0, n, systemstack);
+	size_t at;
+	const struct form *f = find_form(p, n, &at);
 
-	*ret = (struct goswitch_part){ .from = at, .to = at + LENGTH(systemstack),
-				       .rule = rule_of(s, ER_GO_CALLED) };
-	return at < n;
+	if (!f)
+		return false;
+	*ret = (struct goswitch_part){ .from = at, .to = at + f->n, .rule = rule_of(s, ER_GO_CALLED) };
+	return true;
 }
 
 /* runtime.asmcgocall calls a C function. Before that, it changes to the thread's stack. */
