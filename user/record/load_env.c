@@ -2,7 +2,6 @@
 #include "user/record/load_env.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -10,16 +9,15 @@
 
 /*
  * Java writes its map when it ends (17 and later); older versions ignore the options that they do not
- * know. Its compiled code has frame pointers only if it is asked. Python has perf maps from 3.12 on.
+ * know. Its compiled code has frame pointers only if it is asked. Python is not asked: its perf maps name
+ * a stub for each function, which has no unwind information, so stacks would end at the first one.
  */
 static const struct addition {
-	const char *variable, *value;
-	bool list; /* the variable is a list of options: the user's own are appended */
+	const char *variable, *value; /* a list of options: the user's own are appended */
 } additions[] = {
-	{ "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack", true },
+	{ "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack" },
 	{ "JAVA_TOOL_OPTIONS", "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer "
-			       "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit", true },
-	{ "PYTHONPERFSUPPORT", "1", false },
+			       "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
 };
 
 static int add(const struct addition *a)
@@ -27,8 +25,6 @@ static int add(const struct addition *a)
 	const char *own = getenv(a->variable);
 	__cleanup(freep) char *both = NULL;
 
-	if (own && *own && !a->list)
-		return 0;
 	if (own && *own)
 		both = xasprintf("%s %s", a->value, own);
 	return setenv(a->variable, both ? both : a->value, 1) ? -errno : 0;

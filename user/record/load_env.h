@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The environment of a load whose runtimes shall name their generated code (er_kernel --jit). The
- * variables are those that Node, Java and Python read. What the user has set in them stays, and
+ * variables are those that Node and Java read. What the user has set in them stays, and
  * comes last, so that it wins.
  */
 #ifndef USER_RECORD_LOAD_ENV_H
