@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tables of files: which are asked for, built first, and dropped when memory is full. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -226,9 +228,17 @@ static void counts_what_is_slow(void **state)
 	store_want(s, getpid(), &f->files[3], 0);
 	await(f, s, 30 * SEC);
 	store_counts(s, &c);
-	assert_int_equal(c.slow, 1);
-	assert_int_equal(c.delay_ns, 90 * MS);
-	assert_int_equal(c.longest_ns, 70 * MS);
+	store_want(s, getpid(), &f->files[4], 30 * SEC);
+	await(f, s, 30 * SEC + 5 * MS);
+	store_counts(s, &c);
+	assert_int_equal(c.first.n, 1);
+	assert_int_equal(c.first.slow, 0);
+	assert_int_equal(c.first.sum_ns, 20 * MS);
+	assert_int_equal(c.first.longest_ns, 20 * MS);
+	assert_int_equal(c.later.n, 2);
+	assert_int_equal(c.later.slow, 1);
+	assert_int_equal(c.later.sum_ns, 75 * MS);
+	assert_int_equal(c.later.longest_ns, 70 * MS);
 	store_free(s);
 }
 
@@ -348,29 +358,56 @@ static void asks_for_all_beyond_a_copy(void **state)
 	space_put(c.im.space);
 }
 
-/* Those that stacks need come first, smaller ones before larger ones. */
+/* A new stack asks for its tables before it is walked to its end, and only for those. */
+static void asks_before_the_walk(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct copied c;
+	struct walk w;
+
+	copied_init(&c, f, 0x10000 + CFI_IMAGE_TEXT, 0x10000 + APART + CFI_IMAGE_TEXT);
+	unwinder_ask(u, &c.im, &c.copy.raw, SEC, &w);
+	assert_int_equal(state_of(f, 1), ER_FILE_PENDING);
+	assert_int_equal(state_of(f, 2), ER_FILE_PENDING);
+	assert_int_equal(state_of(f, 3), ER_FILE_UNKNOWN);
+	unwinder_free(u);
+	space_put(c.im.space);
+}
+
+/*
+ * Those that stacks need come first: some are sent at once, the others smaller ones before larger
+ * ones.
+ */
 static void hurried_go_first(void **state)
 {
-	/* Keys by file. The first two are sent at once. Files 1 to 4 become smaller. */
+	/*
+	 * Keys by file. The first two are sent at once, and 21 to 26 as soon as they are hurried. Files
+	 * 1 to 4 become smaller.
+	 */
 	static const struct { uint64_t key; int file; } jobs[] = {
 		{ 1, 1 }, { 2, 2 }, { 11, 3 }, { 12, 4 }, { 3, 1 }, { 4, 2 },
+		{ 21, 3 }, { 22, 3 }, { 23, 3 }, { 24, 3 }, { 25, 3 }, { 26, 3 },
 	};
-	static const uint64_t order[] = { 1, 2, 4, 3, 11, 12 };
+	static const uint64_t order[] = { 1, 2, 21, 22, 23, 24, 25, 26, 4, 3, 11, 12 };
+	enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
 	struct fixture *f = *state;
 	struct unwind_worker *w = f->worker;
 	struct unwind_result r;
 
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < JOBS; i++) {
 		int fd = open(f->paths[jobs[i].file], O_RDONLY | O_CLOEXEC);
 
 		assert_int_equal(unwind_worker_submit(w, jobs[i].key, fd, -1), 0);
 		close(fd);
 	}
+	for (int key = 21; key <= 26; key++)
+		unwind_worker_hurry(w, key);
 	unwind_worker_hurry(w, 3);
 	unwind_worker_hurry(w, 4);
 	unwind_worker_hurry(w, 1);
 	unwind_worker_hurry(w, 77);
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < JOBS; i++) {
 		struct pollfd p = { .fd = unwind_worker_fd(w), .events = POLLIN };
 
 		while (!unwind_worker_next(w, &r))
@@ -378,6 +415,45 @@ static void hurried_go_first(void **state)
 		assert_int_equal(r.err, 0);
 		assert_int_equal(r.key, order[i]);
 	}
+}
+
+struct order {
+	unsigned tables, before_names;
+};
+
+static void names_came(void *ctx, const struct unwind_names *names)
+{
+	struct order *o = ctx;
+
+	assert_int_equal(names->err, -EBADMSG);
+	o->before_names = o->tables;
+}
+
+/* Questions about a Java VM go before tables that nothing waits for. */
+static void questions_go_first(void **state)
+{
+	struct fixture *f = *state;
+	struct unwind_worker *w = f->worker;
+	int fd = open(f->paths[1], O_RDONLY | O_CLOEXEC), empty = memfd_create("question", MFD_CLOEXEC);
+	struct order o = { 0 };
+	struct unwind_result r;
+
+	unwind_worker_on_names(w, names_came, &o);
+	for (int key = 1; key <= 4; key++)
+		assert_int_equal(unwind_worker_submit(w, key, fd, -1), 0);
+	assert_int_equal(unwind_worker_submit_names(w, 5, empty, JIT_HOTSPOT, 0), 0);
+	close(fd);
+	close(empty);
+	while (unwind_worker_waiting(w)) {
+		struct pollfd p = { .fd = unwind_worker_fd(w), .events = POLLIN };
+
+		assert_true(poll(&p, 1, WAIT_MS) == 1);
+		while (unwind_worker_next(w, &r))
+			o.tables++;
+	}
+	assert_int_equal(o.tables, 4);
+	assert_int_equal(o.before_names, 2);
+	unwind_worker_on_names(w, NULL, NULL);
 }
 
 static void room_to_come(void **state)
@@ -422,6 +498,7 @@ int main(void)
 		WITH_FILES(counts_what_is_slow),     WITH_FILES(tries_again_later),
 		WITH_FILES(asks_for_callers),        WITH_FILES(asks_for_all_beside_generated_code),
 		WITH_FILES(asks_for_all_beyond_a_copy),
+		WITH_FILES(asks_before_the_walk),    WITH_FILES(questions_go_first),
 		WITH_FILES(hurried_go_first),
 		WITH_FILES(forgets_unmapped_files),
 		cmocka_unit_test(room_to_come),      cmocka_unit_test(without_bpf),

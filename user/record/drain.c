@@ -498,8 +498,10 @@ void drain_walks(const struct drain *dr, struct buf *b)
 
 void drain_relieve(struct drain *dr)
 {
-	if (dr->unwinder)
-		unwinder_relieve(dr->unwinder, now_ns());
+	if (!dr->unwinder)
+		return;
+	unwinder_relieve(dr->unwinder, now_ns());
+	raws_ask(dr->raws, dr->procmap);
 }
 
 bool drain_forgot_stacks(struct drain *dr)

@@ -37,6 +37,7 @@ struct raws {
 	struct stacks *stacks;
 	struct unwinder *unwinder;
 	VEC(struct waiting) waiting;
+	size_t asked;   /* the first so many have requested a table, or were walked */
 	struct map ids; /* ids of waiting stacks; the values are unused */
 	size_t bytes;
 	bool had_many; /* bytes, since none waited */
@@ -138,6 +139,17 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum
 	return true;
 }
 
+void raws_ask(struct raws *r, struct procmap *pm)
+{
+	for (; r->asked < r->waiting.len; r->asked++) {
+		const struct er_stack *s = r->waiting.data[r->asked].stack;
+		const struct image *im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
+
+		if (im)
+			unwinder_ask(r->unwinder, im, raw_of(s), s->h.time_ns, &r->walk);
+	}
+}
+
 static enum why_now why_now(const struct raws *r, const struct waiting *w, uint64_t now_ns, bool last)
 {
 	if (last)
@@ -163,7 +175,7 @@ void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last
 		map_remove(&r->ids, w.stack->id);
 		free(w.stack);
 	}
-	r->waiting.len = n;
+	r->waiting.len = r->asked = n;
 	if (n || !r->had_many)
 		return;
 	/* Small allocations between the copies keep the heap from shrinking by itself. */

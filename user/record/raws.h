@@ -36,6 +36,11 @@ void raws_take(struct raws *r, const struct er_stack *s);
  * `now_ns` 0: no stack has waited too long.
  */
 void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last);
+/*
+ * Request tables that stacks lack which came since the last call, if their processes are known. May be
+ * called while the recording writes: it walks no stack to its end and changes no process.
+ */
+void raws_ask(struct raws *r, struct procmap *pm);
 /* True if the stack of this id is still to be walked; records with that id must wait. */
 bool raws_pending(const struct raws *r, uint64_t id);
 size_t raws_waiting(const struct raws *r);

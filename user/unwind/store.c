@@ -21,6 +21,7 @@ enum {
 	TRY_NS = 100000000,
 	EARLY_CHUNKS = 2, /* most recordings need more */
 	UNPLACED_NS = 1000000000, /* memory for a chunk may be lacking */
+	FIRST_NS = 1000000000,    /* see struct store_counts */
 };
 
 struct stored {
@@ -48,6 +49,7 @@ struct store {
 	struct store_counts counts;
 	struct unwind_worker *worker; /* NULL: there are no tables */
 	uint64_t now_ns;
+	uint64_t first_ns; /* when a table was first needed; 0: never */
 };
 
 struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker, uint32_t limit)
@@ -201,13 +203,18 @@ static bool put_table(struct store *s, uint32_t file, const struct unwind_table 
 static void count_delay(struct store *s, uint32_t file)
 {
 	struct stored *f = stored_at(s, file);
-	uint64_t since = f->needed_ns, delay = since && s->now_ns > since ? s->now_ns - since : 0;
+	uint64_t since = f->needed_ns, delay = s->now_ns > since ? s->now_ns - since : 0;
+	bool first = since < s->first_ns + FIRST_NS;
+	struct store_delays *d = first ? &s->counts.first : &s->counts.later;
 
-	s->counts.delay_ns += delay;
-	s->counts.slow += delay > STORE_PROMPT_NS;
-	if (delay > s->counts.longest_ns)
-		s->counts.longest_ns = delay;
 	f->needed_ns = 0;
+	if (!since)
+		return;
+	d->n++;
+	d->sum_ns += delay;
+	d->slow += delay > STORE_PROMPT_NS;
+	if (delay > d->longest_ns)
+		d->longest_ns = delay;
 }
 
 static bool place_table(struct store *s, uint32_t file, const struct unwind_table *t)
@@ -299,6 +306,8 @@ static void need(struct store *s, uint32_t file, uint64_t needed_ns)
 	if (f->needed_ns || !needed_ns)
 		return;
 	f->needed_ns = needed_ns;
+	if (!s->first_ns)
+		s->first_ns = needed_ns;
 	if (s->worker)
 		unwind_worker_hurry(s->worker, file);
 }

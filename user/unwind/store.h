@@ -21,13 +21,22 @@ struct unwind_worker;
 
 enum { STORE_PYTHONS = 8 };
 
+struct store_delays {
+	uint64_t n;
+	uint64_t slow; /* ready later than STORE_PROMPT_NS after they were needed */
+	uint64_t sum_ns, longest_ns; /* of the times from the first stack that needed it */
+};
+
 struct store_counts {
 	uint64_t built, failed; /* tables; failed: files that have none, or cannot be read */
 	uint64_t evicted;
 	uint64_t refused;       /* tables larger than the memory for all tables */
 	uint64_t bytes;         /* of the tables there are */
-	uint64_t slow;          /* tables ready later than STORE_PROMPT_NS after they were needed */
-	uint64_t delay_ns, longest_ns; /* the sum of these times, and the longest */
+	/*
+	 * Tables that a stack needed: those needed in the first second after the first one, when all
+	 * programs that run already need theirs, and later ones.
+	 */
+	struct store_delays first, later;
 	/* The first releases of Python that are not known, as er_unwind_file.python; 0: no more. */
 	uint32_t strange_pythons[STORE_PYTHONS];
 };

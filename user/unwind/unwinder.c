@@ -155,13 +155,28 @@ static bool was_walked(const struct er_raw *raw)
 	return raw->code_at;
 }
 
-bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
-		   uint64_t time_ns, bool last, struct walk *ret)
+static struct walk_source source_of(const struct unwinder *u, const struct image *im, uint64_t time_ns)
 {
-	const struct walk_source src = {
+	return (struct walk_source){
 		.maps = u->maps, .space = im->space, .time_ns = time_ns, .code = store_code,
 		.ctx = u->store,
 	};
+}
+
+void unwinder_ask(struct unwinder *u, const struct image *im, const struct er_raw *raw,
+		  uint64_t time_ns, struct walk *room)
+{
+	const struct walk_source src = source_of(u, im, time_ns);
+
+	walk_raw(&src, raw, false, room);
+	if (room->lacking)
+		want_lacking(u, im, room->lacking, raw, time_ns);
+}
+
+bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
+		   uint64_t time_ns, bool last, struct walk *ret)
+{
+	const struct walk_source src = source_of(u, im, time_ns);
 	const struct mapping *asked = NULL;
 
 	for (;;) {
@@ -196,6 +211,13 @@ static void write_pythons(const struct store_counts *c, struct buf *b)
 			   c->strange_pythons[i] & PYTHON_STRANGE);
 }
 
+static void write_delays(const char *prefix, const struct store_delays *d, struct buf *b)
+{
+	buf_printf(b, " %sneeded=\"%" PRIu64 "\" %sslow=\"%" PRIu64 "\" %sdelay_ns=\"%" PRIu64
+		   "\" %slongest_ns=\"%" PRIu64 "\"",
+		   prefix, d->n, prefix, d->slow, prefix, d->sum_ns, prefix, d->longest_ns);
+}
+
 void unwinder_write(const struct unwinder *u, struct buf *b)
 {
 	struct store_counts c;
@@ -203,9 +225,11 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 	store_counts(u->store, &c);
 	buf_printf(b, "<tables built=\"%" PRIu64 "\" failed=\"%" PRIu64 "\" evicted=\"%" PRIu64
 		   "\" refused=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\" spaces_full=\"%" PRIu64
-		   "\" walked=\"%" PRIu64 "\" slow=\"%" PRIu64 "\" delay_ns=\"%" PRIu64
-		   "\" longest_ns=\"%" PRIu64 "\"/>\n",
+		   "\" walked=\"%" PRIu64 "\"",
 		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher),
-		   u->nwalked, c.slow, c.delay_ns, c.longest_ns);
+		   u->nwalked);
+	write_delays("first_", &c.first, b);
+	write_delays("", &c.later, b);
+	buf_puts(b, "/>\n");
 	write_pythons(&c, b);
 }

@@ -52,6 +52,12 @@ bool unwinder_wait(struct unwinder *u, int timeout_ms);
  */
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
 		   uint64_t time_ns, bool last, struct walk *ret);
+/*
+ * Request the tables that a new raw stack lacks, as far as a first walk shows. Changes nothing else,
+ * so it may be called while the recording writes. `room` is overwritten.
+ */
+void unwinder_ask(struct unwinder *u, const struct image *im, const struct er_raw *raw,
+		  uint64_t time_ns, struct walk *room);
 
 /* Count from now on, for the next segment. */
 void unwinder_restart_counts(struct unwinder *u);

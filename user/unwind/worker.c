@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The recorder's side. Jobs wait in a queue; the worker has up to one job for each slot, so
- * that it has the next one while the last reply is processed. The process is never started
+ * that it has the next one while the recorder does something else. The process is never started
  * again from here, because by now it would inherit too much.
  */
 #include "user/unwind/worker.h"
@@ -25,7 +25,8 @@
 enum {
 	SILENT_SECONDS = UNWIND_JOB_SECONDS * 2, /* the worker's own alarm did not end it */
 	SHARED = WORKER_SLOTS * UNWIND_TABLE_BYTES,
-	KEEP_BYTES = 1 << 20, /* of a slot's memory between jobs */
+	KEEP_BYTES = 1 << 18, /* of a slot's memory between jobs */
+	CALM_SLOTS = 2,       /* for jobs that nothing waits for */
 	LATE_MAX = 1000,      /* late replies; more are no accident */
 };
 
@@ -205,12 +206,20 @@ static bool send_job(struct unwind_worker *w, const struct job *j)
 	return sendmsg(w->sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(message);
 }
 
+/* A job that was sent cannot be overtaken, so few are sent that nothing waits for. */
+static bool has_slot(const struct unwind_worker *w, const struct job *j)
+{
+	return w->sent < (j->hurried ? WORKER_SLOTS : CALM_SLOTS);
+}
+
 /* Send waiting jobs while there are free slots. */
 static void feed(struct unwind_worker *w)
 {
-	while (w->sock >= 0 && w->sent < WORKER_SLOTS && w->first + w->sent < w->jobs.len) {
+	while (w->sock >= 0 && w->first + w->sent < w->jobs.len) {
 		struct job *j = &w->jobs.data[w->first + w->sent];
 
+		if (!has_slot(w, j))
+			return;
 		j->number = w->numbers + 1;
 		j->slot = j->number % WORKER_SLOTS;
 		if (!w->sent)
@@ -231,6 +240,19 @@ static void take_back(struct unwind_worker *w)
 	w->lent = NULL;
 }
 
+/* Move the job before those that are not hurried, and before larger files. */
+static void hurry(struct unwind_worker *w, size_t at)
+{
+	size_t to = w->first + w->sent;
+	struct job j = w->jobs.data[at];
+
+	j.hurried = true;
+	while (to < at && w->jobs.data[to].hurried && w->jobs.data[to].size <= j.size)
+		to++;
+	memmove(w->jobs.data + to + 1, w->jobs.data + to, (at - to) * sizeof(j));
+	w->jobs.data[to] = j;
+}
+
 static int add_job(struct unwind_worker *w, struct job j)
 {
 	struct stat st;
@@ -242,6 +264,8 @@ static int add_job(struct unwind_worker *w, struct job j)
 	}
 	j.size = fstat(j.fd, &st) ? 0 : st.st_size;
 	vec_push(&w->jobs, j);
+	if (j.hurried)
+		hurry(w, w->jobs.len - 1);
 	take_back(w);
 	feed(w);
 	return 0;
@@ -272,7 +296,8 @@ int unwind_worker_submit_names(struct unwind_worker *w, uint64_t key, int fd, en
 	if (own < 0)
 		return -errno;
 	return add_job(w, (struct job){ .key = key, .fd = own, .debug_fd = -1, .task = WORKER_NAMES,
-					.format = format, .offset = offset });
+					.format = format, .offset = offset,
+					.hurried = format == JIT_HOTSPOT });
 }
 
 void unwind_worker_on_names(struct unwind_worker *w, unwind_names_fn fn, void *ctx)
@@ -300,21 +325,17 @@ int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void
 
 void unwind_worker_hurry(struct unwind_worker *w, uint64_t key)
 {
-	size_t to = w->first + w->sent, at;
-	struct job j;
+	size_t at;
 
-	for (at = to; at < w->jobs.len; at++) {
+	for (at = w->first + w->sent; at < w->jobs.len; at++) {
 		if (w->jobs.data[at].key == key && w->jobs.data[at].task == WORKER_TABLE)
 			break;
 	}
 	if (at >= w->jobs.len)
 		return;
-	j = w->jobs.data[at];
-	j.hurried = true;
-	while (to < at && w->jobs.data[to].hurried && w->jobs.data[to].size <= j.size)
-		to++;
-	memmove(w->jobs.data + to + 1, w->jobs.data + to, (at - to) * sizeof(j));
-	w->jobs.data[to] = j;
+	hurry(w, at);
+	take_back(w);
+	feed(w);
 }
 
 /* --- results --- */

@@ -84,8 +84,8 @@ int unwind_worker_submit(struct unwind_worker *w, uint64_t key, int fd, int debu
 int unwind_worker_submit_bytes(struct unwind_worker *w, uint64_t key, const void *p, size_t n);
 /*
  * Request the names in a file of this format, from the offset on. One job reads a piece of the
- * file; of JIT_HOTSPOT, all of it. unwind_worker_next calls `fn` with the result; fn may submit more jobs. Returns like
- * unwind_worker_submit.
+ * file; of JIT_HOTSPOT, all of it, and as a hurried job: walks need the answer. unwind_worker_next
+ * calls `fn` with the result; fn may submit more jobs. Returns like unwind_worker_submit.
  */
 int unwind_worker_submit_names(struct unwind_worker *w, uint64_t key, int fd, enum jit_format format,
 			       uint64_t offset);

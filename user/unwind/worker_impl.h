@@ -16,7 +16,7 @@
  * The shared memory has one area for each slot. From its job to its reply a slot belongs to the
  * worker; afterwards it belongs to the recorder until the next job.
  */
-enum { WORKER_SLOTS = 2 };
+enum { WORKER_SLOTS = 8 };
 
 enum worker_task { WORKER_TABLE, WORKER_NAMES };
 
