@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fixed_work THREADS SLICES TURNS: each thread computes SLICES slices of TURNS equal turns.
- * Prints the seconds of CPU time of each slice. The times include interrupts and the BPF
+ * fixed_work THREADS SLICES TURNS [DEPTH]: each thread computes SLICES slices of TURNS equal turns,
+ * below DEPTH calls. Prints the seconds of CPU time of each slice. The times include interrupts and the BPF
  * programs that run in them.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/synprog/truth.h"
 
 static int slices;
-static long turns;
+static long turns, depth;
 
-static void *work(void *seconds)
+static void compute(double *seconds)
 {
 	uint64_t state = 1;
 
@@ -22,8 +23,23 @@ static void *work(void *seconds)
 
 		for (long j = 0; j < turns; j++)
 			TRUTH_TURN(state);
-		((double *)seconds)[i] = truth_thread_cpu() - start;
+		seconds[i] = truth_thread_cpu() - start;
 	}
+}
+
+/* The barrier after the call keeps it from being a jump. */
+__attribute__((noinline)) static void descend(long n, double *seconds)
+{
+	if (n > 0)
+		descend(n - 1, seconds);
+	else
+		compute(seconds);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *work(void *seconds)
+{
+	descend(depth, seconds);
 	return NULL;
 }
 
@@ -32,10 +48,12 @@ int main(int argc, char **argv)
 	enum { MAX_THREADS = 64, MAX_SLICES = 1000 };
 	static double seconds[MAX_THREADS][MAX_SLICES];
 	pthread_t thread[MAX_THREADS];
-	int n = argc == 4 ? atoi(argv[1]) : 0;
+	bool sound = argc == 4 || argc == 5;
+	int n = sound ? atoi(argv[1]) : 0;
 
-	slices = argc == 4 ? atoi(argv[2]) : 0;
-	turns = argc == 4 ? atol(argv[3]) : 0;
+	slices = sound ? atoi(argv[2]) : 0;
+	turns = sound ? atol(argv[3]) : 0;
+	depth = argc == 5 ? atol(argv[4]) : 0;
 	if (n < 1 || n > MAX_THREADS || slices < 1 || slices > MAX_SLICES || turns < 1)
 		return 2;
 	for (int i = 0; i < n; i++)

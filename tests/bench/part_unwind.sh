@@ -125,6 +125,38 @@ unwind_one()
 		"$1 >= $least && ($2 >= $least || $4 == 0)"
 }
 
+# Threads that compute below 24 calls, on all CPUs.
+unwind_work_turn() { "$bench/fixed_work" "$(nproc)" $((QUICK ? 50 : 150)) 60 24; }
+
+unwind_recorders()
+{
+	cat <<-END
+		ours $er_kernel -A off -o RUN.er -p high --states off
+		dwarf perf record -q -a -F 999 --call-graph dwarf -o RUN.data
+	END
+}
+
+# whole_cost NAME: what a load loses and what the recorder takes itself, in percent of the load's CPU time. perf
+# copies stacks in the interrupted program, so its own CPU time is a part of its cost only.
+whole_cost() { calc "($(median <"ratio_$1") - 1 + $(median <"share_$1")) * 100" %.2f; }
+
+bench_unwind_whole()
+{
+	local ours theirs
+	step "whole cost of user stacks: the load and the recorder"
+	rm -f ratio_ours ratio_dwarf share_ours share_dwarf
+	in_turn unwind_work_turn $((QUICK ? 2 : rounds * 2)) unwind_recorders
+	ours=$(whole_cost ours) theirs=$(whole_cost dwarf)
+	row "stacks of 24 user frames at 1 kHz, slowdown and recorder" "1/10 of perf's, by DWARF" \
+		"$ours % ($(middle <ratio_ours), recorder $(median <share_ours)) against $theirs % ($(middle <ratio_dwarf), recorder $(median <share_dwarf))" \
+		"$ours * 10 <= $theirs"
+	"$measure" begin.ours "$er_kernel" -A off -o begin.er -p high --states off -t 0.2 >/dev/null 2>&1
+	"$measure" begin.dwarf perf record -q -a -F 999 --call-graph dwarf -o begin.data -- sleep 0.2 >/dev/null 2>&1
+	rm -rf begin.er begin.data
+	row "… CPU time to begin and to end a recording" "" \
+		"$(calc "$(column 2 begin.ours)" %.2f) s against $(calc "$(column 2 begin.dwarf)" %.2f) s" 1
+}
+
 # CPU time and bytes of the recorder, of BPF and of perf, with stacks of 20 frames and more.
 bench_unwind_cost()
 {
@@ -133,11 +165,11 @@ bench_unwind_cost()
 	unwind_python3; unwind_perl
 	sleep 1
 	rm -rf unwind.er
-	"$er_kernel" -A off -o unwind.er -p high --states off -t "$((seconds / 2))" >/dev/null 2>&1
+	"$er_kernel" -A off -o unwind.er -p high --states off -t "$seconds" >/dev/null 2>&1
 	ours=$("$er_print" -header 1 unwind.er | awk '/^Recording cost/ {
 		for (i = 1; i < NF; i++) if ($i == "er_kernel" || $i == "BPF") s += $(i + 1); print s }')
 	bytes=$(du -sb unwind.er | cut -f1)
-	"$measure" dwarf.cost perf record -q -a -F 999 --call-graph dwarf -o dwarf.data -- sleep "$((seconds / 2))" >/dev/null 2>&1
+	"$measure" dwarf.cost perf record -q -a -F 999 --call-graph dwarf -o dwarf.data -- sleep "$seconds" >/dev/null 2>&1
 	stop_jobs
 	theirs=$(column 2 dwarf.cost) perf_bytes=$(stat -c %s dwarf.data)
 	rm -f dwarf.data
@@ -216,19 +248,27 @@ unwind_fresh()
 # tables_value EXPERIMENT ATTRIBUTE
 tables_value() { sed -n "s/^<tables.* $2=\"\([0-9]*\)\".*/\1/p" "$1/recorder.xml"; }
 
+# ready_row WHAT PREFIX: of the attributes with this prefix.
+ready_row()
+{
+	local n slow mean longest
+	n=$(tables_value ready.er "$2needed") slow=$(tables_value ready.er "$2slow")
+	mean=$(calc "$(tables_value ready.er "$2delay_ns") / 1e6 / ($n + !$n)" %.1f)
+	longest=$(calc "$(tables_value ready.er "$2longest_ns") / 1e6" %.1f)
+	row "$1" "50 ms" "$mean ms, the longest $longest ms; $slow of $n later than 50 ms" "$n > 0 && $longest <= 50"
+}
+
+# Files that are mapped during the recording, and apart from them those of programs that run already: all of
+# them need tables at once.
 bench_unwind_ready()
 {
-	local built slow mean longest
 	step "time until a table is ready"
 	unwind_fresh
 	rm -rf ready.er
 	"$er_kernel" -A off -o ready.er -p high -t "$((seconds / 2))" >/dev/null 2>&1
 	stop_jobs
-	built=$(tables_value ready.er built) slow=$(tables_value ready.er slow)
-	mean=$(calc "$(tables_value ready.er delay_ns) / 1e6 / ($built + !$built)" %.1f)
-	longest=$(calc "$(tables_value ready.er longest_ns) / 1e6" %.1f)
-	row "unwind table ready after the first stack that needs it" "50 ms" \
-		"$mean ms, the longest $longest ms; $slow of $built later than 50 ms" "$longest <= 50"
+	ready_row "unwind table ready after the first stack that needs it" ""
+	ready_row "… in the first second, when all programs need theirs" first_
 }
 
 # walk_ns DEPTH INTERVAL: BPF nanoseconds of each clock sample of a program with so many callers.
@@ -308,4 +348,4 @@ bench_unwind()
 	done < <(unwind_programs)
 }
 
-section "User stacks" unwind unwind_cost unwind_pipe unwind_tables unwind_ready unwind_walk unwind_memory
+section "User stacks" unwind unwind_cost unwind_whole unwind_pipe unwind_tables unwind_ready unwind_walk unwind_memory
