@@ -10,15 +10,48 @@
 command -v javac >/dev/null || skip_all "javac is not installed"
 javac --release 17 -d . "$top/tests/fixtures/source/Chains.java" 2>javac.err ||
 	skip_all "javac: $(head -n 1 javac.err)"
+# After it has said "warm" its main thread runs compiled code only. With an argument it then waits for the file
+# `go', and runs that code below a function of that library, which it loads then.
+cat >Compiled.java <<-'END'
+	class Compiled {
+		static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+		static int rounds(int n) { int sum = 0; while (n-- > 0) sum += fib(20); return sum; }
+		static void forever() { for (int sum = 0;;) sum += rounds(2000); }
+		static native void callBack();
+		public static void main(String[] a) throws Exception {
+			rounds(4000);
+			System.err.println("warm");
+			if (a.length == 0)
+				forever();
+			while (!new java.io.File("go").exists())
+				Thread.sleep(50);
+			System.load(a[0]);
+			callBack();
+		}
+	}
+END
+cat >native.c <<-'END'
+	#include <jni.h>
+	JNIEXPORT void JNICALL Java_Compiled_callBack(JNIEnv *env, jclass class)
+	{
+		(*env)->CallStaticVoidMethod(env, class, (*env)->GetStaticMethodID(env, class, "forever", "()V"));
+	}
+END
+javac --release 17 -d . Compiled.java || skip_all "javac: cannot compile Compiled.java"
+# Otherwise the VM may stop its threads each second, in code of a library.
+quiet="-XX:+UnlockDiagnosticVMOptions -XX:GuaranteedSafepointInterval=0"
 depth=5
 pid=
+running=()
 on_exit=clean_up
-clean_up() { [ -z "$pid" ] || kill "$pid"; } 2>/dev/null
+clean_up() { kill ${pid:-} "${running[@]}"; } 2>/dev/null
 
-# folded MODE EXPERIMENT: the stacks of the load $pid in a view mode.
+# folded MODE EXPERIMENT [OPTION…]: the stacks of the load $pid in a view mode.
 folded()
 {
-	"$O/bin/er_export" --to folded -o - --metric totalcpu -viewmode "$1" "$2/_java_PID_$pid.1.er" 2>/dev/null
+	local mode=$1 exp=$2
+	shift 2
+	"$O/bin/er_export" --to folded -o - --metric totalcpu -viewmode "$mode" "$@" "$exp/_java_PID_$pid.1.er" 2>/dev/null
 }
 
 # times EXPERIMENT: seconds in all; of complete stacks; of complete stacks in `burn`; and of those
@@ -103,9 +136,57 @@ test_second()
 	check_that "$1: both VMs are recorded" "$n == 2" "$n"
 }
 
+# compiled NAME WHAT: whether the stacks of $pid are complete, except at first: the recorder has to find out
+# where this VM keeps what. On a busy machine that takes seconds.
+compiled()
+{
+	local from all whole
+
+	for from in 1 3 5 7 9; do
+		read -r all whole < <(folded user running.er -from "${from}s" | awk '
+			/int Compiled.fib\(int\)/ { all += $NF; if (/void Compiled.main\(/ && !/^</) whole += $NF }
+			END { printf "%f %f\n", all / 1e6, whole / 1e6 }')
+		awk "BEGIN { exit $all > 0 && $whole >= 0.95 * $all }" || break
+	done
+	check_that "$1: stacks of $2 are complete" "$all > 0 && $whole >= 0.95 * $all" "$whole of $all s, from $from s on"
+}
+
+# run_compiled JAVA ARGUMENT…: start a VM; the last word of its output is `warm' when it is.
+run_compiled()
+{
+	"$1" -Xmx256m $quiet "${@:2}" 2>"compiled.${#running[@]}" &
+	running+=($!)
+}
+
+# test_running NAME JAVA: VMs that ran before the recording. Their main threads stay in compiled code, so no
+# sample of theirs is in a file, and copies of their stacks cannot be walked beyond that code. The third one
+# loads a library during the recording.
+test_running()
+{
+	local home
+	rm -rf -- *.er go
+	home=$(dirname "$(dirname "$2")")
+	gcc -shared -fPIC -O2 -I"$home/include" -I"$home/include/linux" -o native.so native.c || return
+	running=()
+	run_compiled "$2" -cp . Compiled
+	run_compiled "$2" -cp . Compiled
+	run_compiled "$2" -cp . Compiled "$tmp/native.so"
+	for n in 0 1 2; do
+		until grep -q warm "compiled.$n" || ! kill -0 "${running[n]}"; do sleep 0.1; done
+	done
+	(sleep 2; touch go) &
+	must_record running.er -p high -q 0 -F "=java" -t 11
+	pid=${running[0]} && compiled "$1" "a VM that ran before the recording"
+	pid=${running[1]} && compiled "$1" "another VM that ran before the recording"
+	pid=${running[2]} && compiled "$1" "code that a library calls, loaded during the recording,"
+	kill "${running[@]}" && wait "${running[@]}" 2>/dev/null
+	pid= running=()
+}
+
 for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null | sort -u); do
 	version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 17 ] || continue
 	test_vm "Java $version" "$java"
 	test_second "Java $version" "$java"
+	test_running "Java $version" "$java"
 done
