@@ -4,9 +4,11 @@
  * often each of its functions took one: "FUNCTION", tab, number.
  *
  * HOW: `fork`: a child takes them as well; `exec`: it goes on as another `locktaken`; `kill`: it ends by
- * SIGKILL; `many NUMBER`: so many mutexes, each taken twice in `at_each`; `churn NUMBER`: takes one mutex so
- * often, and prints the ns that taking and releasing it needs, CPU time and elapsed.
+ * SIGKILL; `many NUMBER`: so many mutexes, each taken twice in `at_each`; `turns NUMBER TURNS IN OUT`: in each
+ * turn waits for a byte from IN, takes one mutex so often, writes a byte to OUT, and prints the ns of CPU
+ * time that taking and releasing it needed.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -159,15 +161,34 @@ static void all(void)
 	at_each(1000);
 }
 
-static double churn(long n, clockid_t clock)
+static double turn(long n)
 {
-	double begin = truth_clock(clock);
+	double begin = truth_thread_cpu();
 
 	for (long i = 0; i < n; i++) {
 		pthread_mutex_lock(&a_mutex);
 		pthread_mutex_unlock(&a_mutex);
 	}
-	return (truth_clock(clock) - begin) / n * 1e9;
+	return (truth_thread_cpu() - begin) / n * 1e9;
+}
+
+/* Another process has the other turns, so that both see the same changes of the CPU's speed. */
+static int turns(long n, int nturns, const char *in, const char *out)
+{
+	int from = open(in, O_RDWR | O_CLOEXEC), to = open(out, O_RDWR | O_CLOEXEC);
+	char byte;
+
+	for (int i = 0; i < nturns; i++) {
+		double ns;
+
+		if (read(from, &byte, 1) != 1)
+			truth_die(in);
+		ns = turn(n);
+		if (write(to, &byte, 1) != 1)
+			truth_die(out);
+		printf("%.4f\n", ns);
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -180,10 +201,8 @@ int main(int argc, char **argv)
 	pthread_mutex_lock(&busy);
 	if (!strcmp(how, "many")) {
 		at_each(n);
-	} else if (!strcmp(how, "churn")) {
-		churn(n / 10, CLOCK_MONOTONIC);
-		printf("cpu_ns\t%.2f\n", churn(n, CLOCK_THREAD_CPUTIME_ID));
-		printf("elapsed_ns\t%.2f\n", churn(n, CLOCK_MONOTONIC));
+	} else if (!strcmp(how, "turns") && argc == 6) {
+		return turns(n, atoi(argv[3]), argv[4], argv[5]);
 	} else if (!strcmp(how, "fork")) {
 		alone(10);
 		if (!fork()) {
