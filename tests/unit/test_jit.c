@@ -44,6 +44,22 @@ static void test_lines(void **state)
 	is_function(&p, 2, 0x7f00000030ab, 1, "\xff\xfe \x1b[31m");
 }
 
+/* The collector API says so when a function is gone: an address and a time, no name. */
+static void test_removals(void **state)
+{
+	const struct jit_entry *e;
+	struct parsed p;
+
+	parse(&p, "1000 20 one\n1000 12345678abc\n1000 ffffffff\r\n2000\n2000 40000000\n2000 40000001 \n"
+		  "2000 12345678abcdef012\n0 12345678abc\n");
+	assert_int_equal(p.b.n, 3);
+	e = &p.entries[1];
+	assert_int_equal(e->kind, JIT_GONE);
+	assert_true(e->start == 0x1000 && e->size == 1 && e->time_ns == 0x12345678abc);
+	assert_true(jit_entry_is_sound(e, p.b.nnames));
+	assert_int_equal(p.entries[2].time_ns, 0xffffffff);
+}
+
 static void test_half_line_waits(void **state)
 {
 	const char text[] = "1000 10 one\n2000 10 tw";
@@ -228,6 +244,41 @@ static void test_table_one_list(void **state)
 	jit_table_free(&t);
 }
 
+static struct jit_function removal(uint64_t start, uint64_t time_ns)
+{
+	return (struct jit_function){ .start = start, .size = 1, .from_ns = time_ns, .gone = true };
+}
+
+/* A removal names the function's start. Written functions are reported, others say when they were removed. */
+static void test_table_removals(void **state)
+{
+	struct jit_function first[] = { function(0x1000, 0x100, "a"), function(0x2000, 0x100, "b"),
+					function(0x3000, 0x100, "c") };
+	struct jit_function second[] = { removal(0x1000, 5), removal(0x2010, 6), removal(0x3000, 7),
+					 function(0x3000, 0x100, "new"), function(0x4000, 0x10, "short"),
+					 removal(0x4000, 8), removal(0x5000, 9) };
+	struct jit_table t = { 0 };
+
+	first[0].written = true;
+	jit_table_add(&t, first, 3);
+	assert_int_equal(t.removed.len, 0);
+	jit_table_add(&t, second, 7);
+	finds(&t, 0x1000, NULL);
+	finds(&t, 0x2010, "b");
+	finds(&t, 0x3010, "new");
+	finds(&t, 0x4000, NULL);
+	assert_int_equal(t.functions.len, 2);
+	assert_int_equal(t.removed.len, 1);
+	assert_true(t.removed.data[0].start == 0x1000 && t.removed.data[0].gone_ns == 5);
+	assert_int_equal(t.nreplaced, 3);
+	for (unsigned i = 0; i < t.nreplaced; i++) {
+		const struct jit_function *f = &t.replaced[i];
+
+		assert_int_equal(f->gone_ns, *f->name == 'a' ? 5 : *f->name == 'c' ? 7 : 8);
+	}
+	jit_table_free(&t);
+}
+
 /* Against a table that keeps an owner for each byte. */
 static void test_table_random(void **state)
 {
@@ -251,6 +302,15 @@ static void test_table_random(void **state)
 		for (int at = start; at < start + size && at < BYTES; at++)
 			owner[at] = round;
 		jit_table_add(&t, &f, 1);
+		if (round % 3 == 0) { /* remove the function of a byte, if it starts there */
+			struct jit_function gone = removal(0x1000 + rand() % BYTES, round);
+			const struct jit_function *have = jit_table_find(&t, gone.start);
+
+			for (int at = 0, of = have && have->start == gone.start ? atoi(have->name) : 0;
+			     at < BYTES; at++)
+				owner[at] = owner[at] == of ? 0 : owner[at];
+			jit_table_add(&t, &gone, 1);
+		}
 		for (int at = 0; at < BYTES; at++) {
 			const struct jit_function *have = jit_table_find(&t, 0x1000 + at);
 
@@ -408,6 +468,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_removals),
 		cmocka_unit_test(test_half_line_waits),
 		cmocka_unit_test(test_damaged_lines),
 		cmocka_unit_test(test_long_name),
@@ -416,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_unsound_entries),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_table_one_list),
+		cmocka_unit_test(test_table_removals),
 		cmocka_unit_test(test_table_random),
 		cmocka_unit_test(test_file_grows),
 		cmocka_unit_test(test_file_is_rewritten),

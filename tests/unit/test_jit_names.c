@@ -185,6 +185,51 @@ static void test_dates(void **state)
 	end(&r);
 }
 
+/* When the function at this address was removed, since the experiment began; 0: never. Once at most. */
+static int64_t removed(const struct runtime *r, uint64_t vaddr)
+{
+	int64_t found = 0;
+
+	vec_for_each(m, &r->sub->maps) {
+		if (m->what != EXP_MAP_UNMAP || m->vaddr != vaddr)
+			continue;
+		assert_int_equal(found, 0);
+		found = m->time_ns;
+	}
+	return found;
+}
+
+/* Functions that the collector API removes, before and after they are written, and those in their place. */
+static void test_removed(void **state)
+{
+	struct runtime r;
+
+	start(&r, "/bin/none");
+	put(&r, "w", "7f0000001000 100 written\n7f0000002000 100 unwritten\n7f0000003000 100 stays\n"
+		     "7f0000004000 100 again\n");
+	mention(&r, 0x1000);
+	mention(&r, 0x4000);
+	look(&r, 5 * SECOND);
+	put(&r, "a", "7f0000001000 131794000\n7f0000002000 13c8e0c00\n7f0000001000 80 new\n"
+		     "7f0000004000 147d357ff\n7f0000004000 100 again\n7f0000005000 100 short\n"
+		     "7f0000005000 ffffffffffffff00\n7f0000003010 147d357ff\n");
+	mention(&r, 0x5000);
+	look(&r, 6 * SECOND);
+	mention(&r, 0x1000);
+	mention(&r, 0x2000); /* late records of an old function */
+	mention(&r, 0x3000);
+	read_back(&r);
+	assert_int_equal(removed(&r, CODE + 0x1000), 0x131794000 - 1000);
+	assert_int_equal(removed(&r, CODE + 0x2000), 0x13c8e0c00 - 1000);
+	assert_int_equal(the(&r, "new")->time_ns, 0x13c8e0c00 - 1000 + 1);
+	assert_int_equal(the(&r, "short")->time_ns, 0x147d357ff - 1000 + 1);
+	assert_int_equal(removed(&r, CODE + 0x4000), 0x147d357ff - 1000);
+	assert_true(removed(&r, CODE + 0x5000) > 5 * (int64_t)SECOND); /* no time that is yet to come */
+	assert_int_equal(removed(&r, CODE + 0x3010) + removed(&r, CODE + 0x3000), 0);
+	assert_non_null(written(&r, "unwritten"));
+	end(&r);
+}
+
 /* A function that was replaced before a stack with it was written. */
 static void test_replaced(void **state)
 {
@@ -529,6 +574,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mentioned_are_written),
 		cmocka_unit_test(test_dates),
+		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_rewritten),
 		cmocka_unit_test(test_after_the_end),

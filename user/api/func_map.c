@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NAME = 1000 }; /* bytes of a name that count */
@@ -48,19 +49,39 @@ void func_map_begin(void)
 	close(fd);
 }
 
+/* Append a line of n bytes. With O_CREAT the file is made if it is missing. */
+static void append(const char *line, int n, int flags)
+{
+	int fd = open_map(flags);
+
+	if (fd < 0)
+		return;
+	make_empty(fd);
+	(void)!write(fd, line, n);
+	close(fd);
+}
+
 void func_map_add(const char *name, const void *start, unsigned size)
 {
-	int err = errno, fd = open_map(O_CREAT);
+	int err = errno;
 	char line[NAME + 64];
 	int n = snprintf(line, sizeof(line), "%lx %x %.*s\n", (unsigned long)start, size, (int)NAME, name);
 
-	if (fd >= 0) {
-		for (int i = 0; i < n - 1; i++)
-			if ((unsigned char)line[i] < ' ')
-				line[i] = '?';
-		make_empty(fd);
-		(void)!write(fd, line, n);
-		close(fd);
-	}
+	for (int i = 0; i < n - 1; i++)
+		if ((unsigned char)line[i] < ' ')
+			line[i] = '?';
+	append(line, n, O_CREAT);
+	errno = err;
+}
+
+void func_map_remove(const void *start)
+{
+	int err = errno;
+	char line[64];
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	append(line, snprintf(line, sizeof(line), "%lx %lx\n", (unsigned long)start,
+			      t.tv_sec * 1000000000UL + t.tv_nsec), 0);
 	errno = err;
 }

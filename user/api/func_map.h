@@ -13,5 +13,10 @@
 __attribute__((visibility("hidden"))) void func_map_begin(void);
 /* Add a function. Nothing happens if the file cannot be written, or is not the user's own. */
 __attribute__((visibility("hidden"))) void func_map_add(const char *name, const void *start, unsigned size);
+/*
+ * The function at this address is gone now. The line is the address and the time of CLOCK_MONOTONIC in
+ * ns, both in hexadecimal: without a name, so that other readers of perf maps skip it.
+ */
+__attribute__((visibility("hidden"))) void func_map_remove(const void *start);
 
 #endif

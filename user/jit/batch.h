@@ -24,6 +24,7 @@ enum jit_format { JIT_PERF_MAP, JIT_DUMP, JIT_HOTSPOT };
 /* The last six are only in answers to JIT_HOTSPOT. */
 enum jit_kind {
 	JIT_FUNCTION,
+	JIT_GONE,        /* since time_ns no function starts at `start`; size is 1, the name does not count */
 	JIT_INTERPRETER, /* its name does not count */
 	JIT_WANTED,      /* `start` is the address of memory that the parser needs; no name */
 	JIT_LAYOUT,      /* the name is a struct hotspot_layout */

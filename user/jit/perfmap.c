@@ -18,7 +18,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Read a number and the blank after it. Some runtimes write 0x in front. */
+/* Read a number and the blank after it, if the line does not end there. Some runtimes write 0x in front. */
 static bool take_number(const char **at, const char *end, uint64_t *ret)
 {
 	const char *p = *at;
@@ -29,9 +29,9 @@ static bool take_number(const char **at, const char *end, uint64_t *ret)
 	*ret = 0;
 	for (n = 0; p < end && digit(*p) >= 0; p++, n++)
 		*ret = *ret << 4 | digit(*p);
-	if (!n || n > DIGITS_MAX || p == end || *p != ' ')
+	if (!n || n > DIGITS_MAX || (p < end && *p != ' '))
 		return false;
-	*at = p + 1;
+	*at = p + (p < end);
 	return true;
 }
 
@@ -44,6 +44,10 @@ static bool take_line(const char *p, const char *end, struct jit_batch *to)
 		end--;
 	if (!take_number(&p, end, &start) || !take_number(&p, end, &size))
 		return true;
+	if (p == end && end[-1] != ' ') /* a small number is the size of a function without a name */
+		return size <= JIT_SIZE_MAX ||
+		       jit_batch_add(to, &(struct jit_entry){ .start = start, .size = 1, .time_ns = size,
+							       .kind = JIT_GONE }, "-", 1);
 	if (size > JIT_SIZE_MAX)
 		return true;
 	return jit_batch_add(to, &(struct jit_entry){ .start = start, .size = size }, p, end - p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parses a perf map, in which a runtime lists its generated code: a line "START SIZE NAME" for each
- * function, with hexadecimal numbers. The file's owner chooses its content, so every byte is
- * hostile.
+ * function, with hexadecimal numbers. A line "START TIME" is of the collector API (user/api/func_map.h):
+ * the function was removed. The file's owner chooses its content, so every byte is hostile.
  */
 #ifndef USER_JIT_PERFMAP_H
 #define USER_JIT_PERFMAP_H

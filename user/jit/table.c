@@ -27,6 +27,7 @@ void jit_table_free(struct jit_table *t)
 	for (size_t i = 0; i < JIT_REPLACED; i++)
 		free(t->replaced[i].name);
 	vec_free(&t->functions);
+	vec_free(&t->removed);
 	*t = (struct jit_table){ 0 };
 }
 
@@ -53,12 +54,16 @@ bool jit_table_has(struct jit_table *t, const struct jit_function *f)
 	       !strcmp(have->name, f->name);
 }
 
-static void replace(struct jit_table *t, const struct jit_function *f)
+/* `by` may be a function or a removal. */
+static void replace(struct jit_table *t, const struct jit_function *f, const struct jit_function *by)
 {
 	struct jit_function *slot = &t->replaced[t->nreplaced++ % JIT_REPLACED];
 
 	free(slot->name);
 	*slot = *f;
+	slot->gone_ns = by->gone ? by->from_ns : 0;
+	if (slot->gone_ns && slot->written)
+		vec_push(&t->removed, *slot);
 }
 
 static int by_start(const void *pa, const void *pb)
@@ -74,11 +79,19 @@ static int by_start(const void *pa, const void *pb)
 static void append(struct jit_table *t, struct ordered *to, size_t *n, const struct ordered *o)
 {
 	while (*n && end_of(&to[*n - 1].f) > o->f.start) {
-		if (to[*n - 1].order > o->order) {
-			replace(t, &o->f);
+		const struct ordered *before = &to[*n - 1];
+
+		if (before->order > o->order) {
+			if (!o->f.gone)
+				replace(t, &o->f, &before->f);
 			return;
 		}
-		replace(t, &to[--*n].f);
+		if (o->f.gone && before->f.start != o->f.start)
+			return;
+		if (before->f.gone)
+			break; /* it counts for a function that the table has */
+		replace(t, &before->f, &o->f);
+		--*n;
 	}
 	to[(*n)++] = *o;
 }
@@ -105,9 +118,12 @@ static void merge(struct jit_table *t, const struct ordered *new, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		for (; at < old.len && end_of(&old.data[at]) <= new[i].f.start; at++)
 			vec_push(&all, old.data[at]);
+		if (new[i].f.gone && at < old.len && old.data[at].start != new[i].f.start)
+			continue;
 		for (; at < old.len && old.data[at].start < end_of(&new[i].f); at++)
-			replace(t, &old.data[at]);
-		vec_push(&all, new[i].f);
+			replace(t, &old.data[at], &new[i].f);
+		if (!new[i].f.gone)
+			vec_push(&all, new[i].f);
 	}
 	for (; at < old.len; at++)
 		vec_push(&all, old.data[at]);

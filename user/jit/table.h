@@ -19,9 +19,11 @@ struct jit_function {
 	uint64_t start, from_ns; /* from_ns: it was there at the latest shortly after this time */
 	uint64_t code_at; /* offset of its code in the file; 0: the file does not have it */
 	uint32_t size;
+	uint64_t gone_ns; /* when it was removed; 0: it is there, or another one replaced it */
 	bool written; /* this and the next one are for the caller */
 	bool scoped;  /* it is said from which methods its code comes */
 	bool pseudo;  /* the name is ours and not the process's */
+	bool gone;    /* no function: the one that starts here was removed at from_ns. It has no name */
 	char *name;   /* owned by the table */
 };
 
@@ -32,6 +34,7 @@ struct jit_table {
 	jit_function_list functions; /* in the order of addresses; they do not overlap */
 	struct jit_function replaced[JIT_REPLACED]; /* a ring; unused ones have no name */
 	unsigned nreplaced;
+	jit_function_list removed; /* that are written and gone; their names are not valid. The caller empties it */
 	size_t bytes; /* that the functions and their names take, without the replaced ones */
 };
 
@@ -43,8 +46,8 @@ bool jit_table_overlaps(struct jit_table *t, const struct jit_function *f);
 /* Whether the table has a function with this place and name. */
 bool jit_table_has(struct jit_table *t, const struct jit_function *f);
 /*
- * Add functions in the order in which the runtime made them, and take ownership of their names.
- * Of two that overlap, the later one stays. Sorts `new`.
+ * Add functions in the order in which the runtime made and removed them, and take ownership of their
+ * names. Of two that overlap, the later one stays.
  */
 void jit_table_add(struct jit_table *t, struct jit_function *new, size_t n);
 

@@ -28,8 +28,6 @@ enum {
 	MAX_CODE = 1 << 16,       /* bytes of one function */
 };
 
-#define INTERPRETER "<interpreter>"
-
 static void take_names(void *ctx, const struct unwind_names *names);
 
 struct jit_names *jit_names_new(struct recording *recording, struct unwind_worker *worker,
@@ -45,12 +43,6 @@ struct jit_names *jit_names_new(struct recording *recording, struct unwind_worke
 	return j;
 }
 
-static void piece_free(struct piece *p)
-{
-	free(p->entries);
-	free(p->names);
-}
-
 static void code_free(struct jit_names *j, struct code *c)
 {
 	j->bytes -= c->table.bytes;
@@ -58,7 +50,7 @@ static void code_free(struct jit_names *j, struct code *c)
 	jit_memory_free(&c->memory);
 	jit_table_free(&c->table);
 	vec_for_each(p, &c->pieces)
-		piece_free(p);
+		jit_piece_free(p);
 	vec_free(&c->pieces);
 	map_free(&c->pcs);
 	vec_free(&c->sorted);
@@ -119,6 +111,18 @@ static void write_function(struct jit_names *j, struct code *c, struct jit_funct
 			plain ? plain : f->name);
 	if (f->code_at && f->size <= MAX_CODE && jit_file_code(&c->file, f->code_at, code, f->size))
 		output_code(j->recording, c->output, f->from_ns, f->start, code, f->size);
+	if (f->gone_ns)
+		output_function_gone(j->recording, c->output, f->gone_ns, f->start);
+}
+
+/* Functions that were written before their removal was read. */
+static void write_removed(struct jit_names *j, struct code *c)
+{
+	vec_for_each(f, &c->table.removed) {
+		if (c->output)
+			output_function_gone(j->recording, c->output, f->gone_ns, f->start);
+	}
+	c->table.removed.len = 0;
 }
 
 static bool contains(const struct jit_function *f, uint64_t pc)
@@ -204,41 +208,7 @@ static bool is_mentioned(struct code *c, const struct jit_function *f)
 
 /* --- reading --- */
 
-/*
- * A file says when it did not have the function yet. The memory was asked about single addresses: a
- * function may always have been there, unless another one was.
- */
-static uint64_t date_of(struct code *c, const struct piece *p, const struct jit_function *f)
-{
-	return p->of_memory && !jit_table_overlaps(&c->table, f) ? 0 : p->from_ns;
-}
-
-/* The functions of a piece that are sound and new. Returns how many. */
-static size_t functions_of(struct code *c, const struct piece *p, struct jit_function *ret)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const struct jit_entry *e = &p->entries[i];
-		bool pseudo = e->kind == JIT_INTERPRETER;
-		struct jit_function *f = &ret[n];
-
-		if (!jit_entry_is_sound(e, p->nnames))
-			continue;
-		*f = (struct jit_function){ .start = e->start, .size = e->size, .code_at = e->code_at,
-					    .name = pseudo ? xstrdup(INTERPRETER) :
-						    xstrndup(p->names + e->name, e->name_len),
-					    .pseudo = pseudo };
-		f->from_ns = e->time_ns ? e->time_ns : date_of(c, p, f);
-		if (jit_table_has(&c->table, f))
-			free(f->name);
-		else
-			n++;
-	}
-	return n;
-}
-
-static bool has_room(const struct jit_names *j, const struct code *c, const struct piece *p)
+static bool has_room(const struct jit_names *j, const struct code *c, const struct jit_piece *p)
 {
 	size_t more = p->n * sizeof(struct jit_function) + p->nnames;
 
@@ -253,7 +223,7 @@ static void refuse(struct jit_names *j, struct code *c, int err)
 	j->nrefused++;
 }
 
-static void add_piece(struct jit_names *j, struct code *c, const struct piece *p)
+static void add_piece(struct jit_names *j, struct code *c, const struct jit_piece *p)
 {
 	struct jit_function *new;
 	size_t n;
@@ -264,15 +234,16 @@ static void add_piece(struct jit_names *j, struct code *c, const struct piece *p
 		return;
 	}
 	new = xcalloc(p->n, sizeof(*new));
-	n = functions_of(c, p, new);
+	n = jit_piece_functions(p, &c->table, &c->gone_ns, new);
 	j->nread += n;
 	for (size_t i = 0; i < n; i++) {
-		if (is_mentioned(c, &new[i]))
+		if (!new[i].gone && is_mentioned(c, &new[i]))
 			write_function(j, c, &new[i]);
 	}
 	j->bytes -= c->table.bytes;
 	jit_table_add(&c->table, new, n);
 	j->bytes += c->table.bytes;
+	write_removed(j, c);
 	free(new);
 }
 
@@ -281,7 +252,7 @@ static void add_pieces(struct jit_names *j, struct code *c)
 	vec_for_each(p, &c->pieces) {
 		add_piece(j, c, p);
 		jit_names_add_scopes(j, c, p);
-		piece_free(p);
+		jit_piece_free(p);
 	}
 	c->pieces.len = 0;
 }
@@ -301,20 +272,9 @@ static void ask_memory(struct jit_names *j, struct code *c)
 	c->reading = !unwind_worker_submit_names(j->worker, c->key, c->memory.fd, JIT_HOTSPOT, 0);
 }
 
-static void *copy(const void *p, size_t n)
-{
-	return n ? memcpy(xmalloc(n), p, n) : NULL;
-}
-
 static void keep_piece(struct code *c, const struct unwind_names *names)
 {
-	vec_push(&c->pieces, (struct piece){
-		.entries = copy(names->entries, names->n * sizeof(*names->entries)),
-		.n = names->n,
-		.names = copy(names->names, names->nnames),
-		.nnames = names->nnames,
-		.from_ns = c->from_ns,
-		.of_memory = c->memory.fd >= 0 });
+	vec_push(&c->pieces, jit_piece_copy(names, c->from_ns, c->memory.fd >= 0));
 }
 
 static void take_memory(struct jit_names *j, struct code *c, const struct unwind_names *names)

@@ -12,18 +12,9 @@
 #include "user/jit/table.h"
 #include "user/record/jit_memory.h"
 #include "user/record/jit_names.h"
+#include "user/record/jit_piece.h"
 
 enum { MET = 1024 }; /* processes whose key is kept; another one may replace it */
-
-/* What the worker has read, copied; the numbers are not checked yet. */
-struct piece {
-	struct jit_entry *entries;
-	size_t n;
-	char *names;
-	size_t nnames;
-	uint64_t from_ns; /* it was read later than this */
-	bool of_memory;
-};
 
 /* The generated code of one image. */
 struct code {
@@ -33,7 +24,7 @@ struct code {
 	struct jit_file file;
 	struct jit_memory memory; /* is asked while there is no file */
 	struct jit_table table;
-	VEC(struct piece) pieces;
+	VEC(struct jit_piece) pieces;
 	struct map pcs;        /* that stacks in the output mention; the value says: is labelled */
 	VEC(uint64_t) sorted;  /* the same, in order unless `unsorted` */
 	bool unsorted;
@@ -45,6 +36,7 @@ struct code {
 	uint64_t looked_ns;
 	uint64_t asked_ns;     /* the last question about its memory */
 	uint64_t from_ns;      /* what is being read was not there at this time; 0: at no time */
+	uint64_t gone_ns;      /* when the last function was removed */
 };
 
 /* The key of a process's program at a time. */
@@ -67,6 +59,6 @@ struct jit_names {
 };
 
 /* jit_scopes.c: write the methods and scopes of a piece whose functions are in the table. */
-void jit_names_add_scopes(struct jit_names *j, struct code *c, const struct piece *p);
+void jit_names_add_scopes(struct jit_names *j, struct code *c, const struct jit_piece *p);
 
 #endif

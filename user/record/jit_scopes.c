@@ -26,7 +26,7 @@ static void write_scopes(struct jit_names *j, struct code *c, const struct jit_e
 }
 
 /* Their data is for readers, who do not trust it either. */
-void jit_names_add_scopes(struct jit_names *j, struct code *c, const struct piece *p)
+void jit_names_add_scopes(struct jit_names *j, struct code *c, const struct jit_piece *p)
 {
 	for (size_t i = 0; p->of_memory && c->output && i < p->n; i++) {
 		const struct jit_entry *e = &p->entries[i];

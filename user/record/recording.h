@@ -127,6 +127,8 @@ void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64
 void output_scopes(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
 		   const void *data, size_t n);
 void output_method(struct recording *b, struct output *p, uint64_t id, const void *data, size_t n);
+/* The function that was written with this start is not at its address any more. */
+void output_function_gone(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start);
 /* The uid of the stack that consists of this pseudo function. */
 uint32_t output_pseudo(struct recording *b, struct output *p, const char *name);
 /* The name of the kernel function at this address, valid until the next such call; NULL: none. */

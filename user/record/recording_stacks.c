@@ -173,6 +173,14 @@ void output_method(struct recording *b, struct output *p, uint64_t id, const voi
 	recording_touch(b, p);
 }
 
+void output_function_gone(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start)
+{
+	uint64_t begin = b->segment->header.start_ns;
+
+	expwriter_unmap(p->w, time_ns > begin ? time_ns : begin, start);
+	recording_touch(b, p);
+}
+
 uint32_t output_pseudo(struct recording *b, struct output *p, const char *name)
 {
 	uint64_t pc = output_pseudo_pc(b, p, name), id = hash64(pc);
