@@ -53,7 +53,7 @@ put 755 "$bin" "$out/bin/er_kernel" "$out/bin/collect"
 put 644 "$destdir$prefix/lib/er_kernel" "$out/bin/er_heap.so" "$out/bin/er_clock.so" "$out/bin/er_locks.so"
 put 644 "$destdir$prefix/lib" "$out/lib/libcollectorAPI.so" "$out/lib/libcollectorAPI.a"
 # In a directory of its own: gprofng may have a header with this name.
-put 644 "$destdir$prefix/include/er_kernel" "$here"/user/api/collectorAPI.h \
+put 644 "$destdir$prefix/include/er_kernel" "$here"/user/api/collectorAPI.h "$here"/user/api/libcollector.h \
 	"$here"/user/api/er_span.h
 put 644 "$man/man1" "$here"/docs/man/*.1
 put 644 "$man/man3" "$here"/docs/man/*.3
