@@ -257,6 +257,20 @@ int uprobes_attach_tracepoint(struct uprobes **u, int prog, int id, uint64_t coo
 	return event < 0 ? -errno : link_event(made(u), prog, event, cookie);
 }
 
+int uprobes_raise(struct uprobes **u, const struct uprobe_site *sites, size_t n, pid_t pid)
+{
+	int type = number_in(UPROBE_UNIT "/type");
+
+	for (size_t i = 0; i < n && type >= 0; i++) {
+		int event = open_site(type, &sites[i], pid);
+
+		if (event < 0)
+			return event;
+		vec_push(&made(u)->links, event);
+	}
+	return type < 0 ? type : 0;
+}
+
 const char *uprobes_why(int err)
 {
 	switch (err) {

@@ -37,6 +37,11 @@ int uprobes_attach(struct uprobes **u, int prog, const struct uprobe_site *sites
  * The same for a tracepoint of the kernel, by its id; `prog` has SEC "tp". Runs on all CPUs.
  */
 int uprobes_attach_tracepoint(struct uprobes **u, int prog, int id, uint64_t cookie);
+/*
+ * Raise the semaphores of the sites in this process until the detachment, without a program: places
+ * that are reached only cost their breakpoints. 0 or -errno.
+ */
+int uprobes_raise(struct uprobes **u, const struct uprobe_site *sites, size_t n, pid_t pid);
 /* Why a place was refused and what to do, for the text of a message; err > 0. */
 const char *uprobes_why(int err);
 /*

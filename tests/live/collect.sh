@@ -140,6 +140,11 @@ check_that "alone: options, counters, clock range" \
 timeout 300 "$collect" -o quiet.er -p off -h page-faults sh -c 'ls >/dev/null' 2>err
 check_that "-h: counters alone" "$? == 0 && $("$er_print" -metric_list quiet.er 2>&1 | grep -c page-faults) > 0" "$(cat err)"
 
+timeout 300 "$collect" -A off -o every.er -p high -h page-faults,10 -s all -H on -i on "$syn/contend" 1 >every.out 2>&1
+check_that "every kind of data in one recording" "$? == 0 &&
+	$(find every.er -size +0 -name profile -o -size +0 -name hwcounters -o -size +0 -name heaptrace -o \
+		-size +0 -name iotrace -o -size +0 -name lockcounts | wc -l) == 5" "$(cat every.out; ls -l every.er)"
+
 # Programs into which nothing could be loaded.
 if file -L "$(command -v busybox)" 2>/dev/null | grep -q 'statically linked'; then
 	timeout 300 "$collect" -p high -o static.er busybox sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'

@@ -6,7 +6,9 @@
  * other two, in seconds. `api samples N` makes N samples in each of four threads. `api pauses N` pauses
  * and resumes N times. `api wrong` calls as no program should. `api cost N` prints the time of a call in
  * ns. `api exec` goes on as another `api samples 1`, and `api fork` has a child that makes a sample.
- * `api jit` runs two functions that it has generated, `generated one` and `generated_two`, and removes them.
+ * `api jit` runs two functions that it has generated, `generated one` and `generated_two`, at one place in
+ * turn, and removes each; then the same code runs without a name. `api wait HOW…` first waits for a byte
+ * from its input.
  */
 #define NEED_COLLECTOR_MODULE
 #include <errno.h>
@@ -183,27 +185,34 @@ static int in_child(void)
 	return 0;
 }
 
-/* Two loops that count down, a page apart. */
+static void run_loop(void *at, double s)
+{
+	void (*loop)(unsigned long) = (void (*)(unsigned long))(uintptr_t)at;
+
+	for (double end = cpu() + s; cpu() < end;)
+		loop(1000000);
+}
+
+/* A loop that counts down. */
 static int jit(double s)
 {
 	static const unsigned char code[] = { 0x48, 0x89, 0xf9, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0xc3 };
 	static const char *const names[] = { "generated one", "generated_two" };
 	Lineno lines[] = { { 0, 1 }, { 3, 2 } };
-	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	collector_func_unload(NULL);
+	collector_func_unload(page);
 	collector_func_load(NULL, NULL, NULL, page, 1, 0, NULL);
 	collector_func_load("negative", NULL, NULL, page, -1, 0, NULL);
 	collector_func_load("none", NULL, NULL, NULL, 1, 0, NULL);
+	memcpy(page, code, sizeof(code));
 	for (int i = 0; i < 2; i++) {
-		char *at = page + 4096 * i;
-		void (*loop)(unsigned long) = (void (*)(unsigned long))(uintptr_t)at;
-
-		memcpy(at, code, sizeof(code));
-		collector_func_load(names[i], "alias", "source.c", at, sizeof(code), 2, lines);
-		for (double end = cpu() + s; cpu() < end;)
-			loop(1000000);
-		collector_func_unload(at);
+		collector_func_load(names[i], "alias", "source.c", page, sizeof(code), 2, lines);
+		run_loop(page, s);
+		collector_func_unload(page);
 	}
+	run_loop(page, s);
 	return 0;
 }
 
@@ -211,9 +220,16 @@ int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "0.2";
 	long n = argc > 2 ? atol(argv[2]) : 1;
+	char go;
 
 	printf("pid\t%d\n", getpid());
 	fflush(stdout);
+	if (!strcmp(how, "wait")) {
+		if (argc < 3 || read(STDIN_FILENO, &go, 1) != 1)
+			return 1;
+		how = argv[2];
+		n = argc > 3 ? atol(argv[3]) : 1;
+	}
 	if (!strcmp(how, "samples"))
 		return samples(n);
 	if (!strcmp(how, "pauses"))

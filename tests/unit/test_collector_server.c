@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recorder's side of the collector API: what counts as a call, who gets an answer and when, and
- * the bound.
+ * The recorder's side of the collector API: what counts as a call, of the load and of attached
+ * processes, who gets an answer and when, and the bound.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
@@ -175,6 +176,97 @@ static void the_end_is_answered_when_it_has_come(void **state)
 	close(fd);
 }
 
+/* Make f->at the socket of an attached process, and the call one without a token, as the library does. */
+static void attach(struct fixture *f, pid_t pid)
+{
+	int n;
+
+	assert_int_equal(collector_server_attach(f->server, pid), 0);
+	n = sprintf(f->at.sun_path + 1, COLLECTOR_ATTACHED, (int)pid);
+	f->size = offsetof(struct sockaddr_un, sun_path) + 1 + n;
+	memset(f->call.token, 0, sizeof(f->call.token));
+}
+
+/* This process has a socket; a forked child sends to it, too. */
+static void an_attached_process_calls_and_no_other(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child;
+	int fd;
+
+	attach(f, getpid());
+	assert_true(counts(f, &f->call, sizeof(f->call)));
+	assert_false(counts(f, &f->call, sizeof(f->call) - 1));
+	fd = caller(NULL);
+	child = fork();
+	if (!child) {
+		send_to(f, fd, &f->call, sizeof(f->call));
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	collector_server_serve(f->server, carry_out, f);
+	assert_int_equal(f->ops[COLLECTOR_SAMPLE], 1);
+	assert_false(is_answered(fd));
+	/* As the library: connected, so that only this server can answer. */
+	assert_int_equal(connect(fd, (struct sockaddr *)&f->at, f->size), 0);
+	f->call.op = COLLECTOR_TERMINATE;
+	assert_int_equal(send(fd, &f->call, sizeof(f->call), 0), sizeof(f->call));
+	collector_server_serve(f->server, carry_out, f);
+	assert_int_equal(f->ops[COLLECTOR_TERMINATE], 1);
+	collector_server_stop(f->server);
+	assert_true(is_answered(fd));
+	close(fd);
+}
+
+/* What a process has sent does not count once it has ended: its number may be another one's by then. */
+static void an_ended_process_does_not_call(void **state)
+{
+	struct fixture *f = *state;
+	int fd = caller(NULL), gate[2];
+	pid_t child;
+	char go;
+
+	assert_int_equal(pipe(gate), 0);
+	child = fork();
+	if (!child) {
+		close(gate[1]);
+		for (int i = 0; i < 2; i++) {
+			(void)!read(gate[0], &go, 1);
+			f->size = offsetof(struct sockaddr_un, sun_path) + 1 +
+				  sprintf(f->at.sun_path + 1, COLLECTOR_ATTACHED, (int)getpid());
+			memset(f->call.token, 0, sizeof(f->call.token));
+			sendto(fd, &f->call, sizeof(f->call), 0, (struct sockaddr *)&f->at, f->size);
+		}
+		_exit(0);
+	}
+	attach(f, child);
+	assert_int_equal(write(gate[1], "", 1), 1);
+	while (!f->ops[COLLECTOR_SAMPLE])
+		collector_server_serve(f->server, carry_out, f);
+	assert_int_equal(write(gate[1], "", 1), 1);
+	waitpid(child, NULL, 0);
+	collector_server_serve(f->server, carry_out, f);
+	assert_int_equal(f->ops[COLLECTOR_SAMPLE], 1);
+	close(gate[0]);
+	close(gate[1]);
+	close(fd);
+}
+
+static void a_process_has_one_recorder(void **state)
+{
+	struct fixture *f = *state;
+	struct diag d = { 0 };
+	struct collector_server *other = collector_server_open(&d);
+
+	attach(f, getpid());
+	assert_int_equal(collector_server_attach(other, getpid()), -EADDRINUSE);
+	assert_int_equal(collector_server_attach(other, 0x7fffffff), -ESRCH);
+	collector_server_stop(f->server);
+	assert_int_equal(collector_server_attach(other, getpid()), 0);
+	collector_server_close(other);
+	diag_free(&d);
+}
+
 /* Beyond the bound a program cannot do anything but end the recording. It does not have to wait. */
 static void calls_are_bounded(void **state)
 {
@@ -203,6 +295,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_are_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_file_gets_an_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_end_is_answered_when_it_has_come, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_attached_process_calls_and_no_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_ended_process_does_not_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_has_one_recorder, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_are_bounded, setup, teardown),
 	};
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,14 +20,29 @@
 
 #include "user/api/collector_call.h"
 #include "user/api/func_map.h"
+#include "user/api/usdt.h"
 #include "user/preload/raw_call.h"
 
 enum { PATIENCE_MS = 2000 }; /* for an answer */
 
 static struct sockaddr_un recorder;
-static socklen_t recorder_size; /* 0: nobody records */
+static socklen_t recorder_size; /* 0: no recorder has started this program */
 static char token[COLLECTOR_TOKEN];
 static int impatient; /* the recorder did not answer in time once: wait no more */
+
+/* Not 0 while a recorder is attached to this process. It puts the name of its socket in place first. */
+__attribute__((visibility("hidden"))) USDT_SEMAPHORE(er, collector);
+
+/* The place of the probe. It never runs: only the semaphore is of use. */
+static __attribute__((noinline, noclone, used)) void attached_place(void)
+{
+	USDT_NOTE(er, collector, "", "i"(0));
+}
+
+static inline bool is_recorded(void)
+{
+	return recorder_size || __builtin_expect(er_collector_semaphore != 0, 0);
+}
 
 /* Before the constructors of the program, which may call, too. */
 static __attribute__((constructor(101))) void find_recorder(void)
@@ -64,6 +80,31 @@ static bool await_answer(int sock)
 	return got == 1;
 }
 
+/* Where a recorder listens that is attached to this process. */
+static socklen_t attached_address(struct sockaddr_un *ret)
+{
+	int n;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, COLLECTOR_ATTACHED,
+		     (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0));
+	return offsetof(struct sockaddr_un, sun_path) + 1 + n;
+}
+
+/*
+ * The recorder that came last. A forked child has a copy of the semaphore, but nobody is attached to it:
+ * then it is the recorder that has started the program.
+ */
+static bool connect_to(int sock)
+{
+	struct sockaddr_un attached;
+	socklen_t size = attached_address(&attached);
+
+	if (er_collector_semaphore && !raw_call(SYS_connect, sock, (long)&attached, size, 0, 0, 0))
+		return true;
+	return recorder_size && !raw_call(SYS_connect, sock, (long)&recorder, recorder_size, 0, 0, 0);
+}
+
 /* A socket with a name of its own, to which the recorder answers. */
 static int connect_recorder(void)
 {
@@ -74,8 +115,7 @@ static int connect_recorder(void)
 	if (sock < 0)
 		return sock;
 	raw_call(SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
-	if (raw_call(SYS_bind, sock, (long)&any, sizeof(any.sun_family), 0, 0, 0) ||
-	    raw_call(SYS_connect, sock, (long)&recorder, recorder_size, 0, 0, 0)) {
+	if (raw_call(SYS_bind, sock, (long)&any, sizeof(any.sun_family), 0, 0, 0) || !connect_to(sock)) {
 		raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
 		return -1;
 	}
@@ -102,25 +142,25 @@ static void call_recorder(enum collector_op op, const char *text)
 
 void collector_sample(const char *name)
 {
-	if (recorder_size)
+	if (is_recorded())
 		call_recorder(COLLECTOR_SAMPLE, name);
 }
 
 void collector_pause(void)
 {
-	if (recorder_size)
+	if (is_recorded())
 		call_recorder(COLLECTOR_PAUSE, NULL);
 }
 
 void collector_resume(void)
 {
-	if (recorder_size)
+	if (is_recorded())
 		call_recorder(COLLECTOR_RESUME, NULL);
 }
 
 void collector_terminate_expt(void)
 {
-	if (recorder_size)
+	if (is_recorded())
 		call_recorder(COLLECTOR_TERMINATE, NULL);
 }
 
@@ -131,13 +171,14 @@ void collector_func_load(const char *name, const char *alias, const char *source
 	(void)sourcename;
 	(void)lntsize;
 	(void)lntable;
-	if (recorder_size && name && *name && vaddr && size > 0)
+	if (is_recorded() && name && *name && vaddr && size > 0)
 		func_map_add(name, vaddr, size);
 }
 
 void collector_func_unload(void *vaddr)
 {
-	(void)vaddr;
+	if (is_recorded() && vaddr)
+		func_map_remove(vaddr);
 }
 
 void collector_thread_pause(pthread_t tid)

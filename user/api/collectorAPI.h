@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For programs: control of the recording that started this program, with the names and types of
- * gprofng's and Sun's collector API. Link with -lcollectorAPI. See collectorAPI(3).
+ * For programs: control of the recording that started this program or attached to it, with the names and
+ * types of gprofng's and Sun's collector API. Link with -lcollectorAPI. See collectorAPI(3).
  *
- * Without a recorder each call returns at once. With one (collect PROGRAM, er_kernel PROGRAM) pause,
+ * Without a recorder each call returns at once. With one (collect PROGRAM, er_kernel -T PID, …) pause,
  * resume and terminate have happened when they return. Any thread may call at any time, but not a
  * signal handler. errno is not changed. Each call acts on the whole recording.
  */
@@ -40,7 +40,7 @@ typedef struct {
  */
 extern void collector_func_load(const char *name, const char *alias, const char *sourcename, void *vaddr,
 				int size, int lntsize, Lineno *lntable);
-/* It is gone. A function that is loaded in its place takes over its name at the latest. */
+/* It is gone: stacks that come later do not have its name. */
 extern void collector_func_unload(void *vaddr);
 
 #ifdef NEED_COLLECTOR_MODULE

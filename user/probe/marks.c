@@ -8,6 +8,7 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
+#include "user/api/collector_call.h"
 #include "user/api/mark.h"
 
 #define LIBRARY "libcollectorAPI.so"
@@ -42,6 +43,19 @@ static void merge(struct probe_sites *to, struct probe_sites *from)
 	from->binaries.len = from->sites.len = 0;
 }
 
+/* Add the sites of a USDT probe. Returns 0, or -1 after a report: there are none. */
+static int add_usdt(const struct probe_spec *usdt, const pid_t *pids, size_t n, struct diag *d,
+		    struct probe_sites *ret)
+{
+	struct probe_sites found;
+	int err = probe_sites_find(usdt, pids, n, d, &found);
+
+	if (!err)
+		merge(ret, &found);
+	probe_sites_free(&found);
+	return err;
+}
+
 /* Add the marks of one binary. Returns 0, or -1 after a report: it has none. */
 static int add(const struct probe_spec *s, const char *binary, const pid_t *pids, size_t n, struct diag *d,
 	       struct probe_sites *ret)
@@ -51,13 +65,8 @@ static int add(const struct probe_spec *s, const char *binary, const pid_t *pids
 		.group = (char *)MARK_PROVIDER, .first = (char *)MARK_BEGIN, .second = (char *)MARK_END,
 		.values = { { .number = ID_NUMBER, .recorded = true } }, .nvalues = 1,
 	};
-	struct probe_sites found;
-	int err = probe_sites_find(&usdt, pids, n, d, &found);
 
-	if (!err)
-		merge(ret, &found);
-	probe_sites_free(&found);
-	return err;
+	return add_usdt(&usdt, pids, n, d, ret);
 }
 
 /* The library that was installed with this recorder. */
@@ -96,4 +105,22 @@ int marks_find(const struct probe_spec *s, const char *program, const pid_t *pid
 	return diag_error(d, "%s '%s': neither the program nor " LIBRARY " has marks: install the library, or "
 			     "write %s=mark:BINARY, the program or library that has them",
 			  probe_option(s), s->text, s->name);
+}
+
+void marks_find_collector(pid_t pid, struct probe_sites *ret)
+{
+	__cleanup(freep) char *program = xasprintf("%d", (int)pid);
+	struct probe_spec usdt = {
+		.use = PROBE_FOR_PROBE, .kind = PROBE_USDT, .text = program, .name = (char *)COLLECTOR_PROBE,
+		.group = (char *)COLLECTOR_PROVIDER, .first = (char *)COLLECTOR_PROBE,
+	};
+	const char *const binaries[] = { program, LIBRARY };
+	struct diag tried = { 0 };
+
+	*ret = (struct probe_sites){ .syscall = -1, .tracepoint = -1 };
+	for (size_t i = 0; i < 2; i++) {
+		usdt.binary = (char *)binaries[i];
+		add_usdt(&usdt, &pid, 1, &tried, ret);
+	}
+	diag_free(&tried);
 }

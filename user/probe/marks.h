@@ -14,6 +14,11 @@
  */
 int marks_find(const struct probe_spec *s, const char *program, const pid_t *pids, size_t n, struct diag *d,
 	       struct probe_sites *ret);
+/*
+ * Find where the collector API is in a process (user/api/collector_call.h). No site if the process does not
+ * use it.
+ */
+void marks_find_collector(pid_t pid, struct probe_sites *ret);
 /* Where a mark has the hash of its name. */
 struct er_place marks_hash_place(void);
 

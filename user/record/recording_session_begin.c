@@ -15,6 +15,7 @@
 #include "analysis/base/program.h"
 #include "loaders/features.h"
 #include "loaders/privilege.h"
+#include "user/record/collector_attach.h"
 #include "user/record/recording_session_impl.h"
 #include "user/record/usage.h"
 #include "user/space/opener.h"
@@ -411,7 +412,7 @@ int recording_session_begin(struct recording_session *s)
 		return -1;
 	start.heap = s->heap;
 	start.locks = s->locks;
-	if (s->plan->load)
+	if (s->plan->load || s->plan->targets.len)
 		start.collector = s->collector = collector_server_open(s->d);
 	if (s->plan->load && load_prepare(&s->load, &start, s->d) < 0)
 		return -1;
@@ -438,6 +439,7 @@ int recording_session_begin(struct recording_session *s)
 		tell_unprivileged(s);
 	else if (s->capture)
 		features_naming(tell_lack, s);
+	collector_attach(s->collector, s->plan, s->d); /* before privileges are given up */
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
 	recording_session_sample(s, "start");

@@ -72,7 +72,7 @@ struct recording_session {
 	struct drain *drain;
 	struct heap_server *heap;     /* -H, or the plan has timers; NULL: neither */
 	struct heap_server *locks;    /* counts of locks; NULL: there are none */
-	struct collector_server *collector; /* calls of the load; NULL: there is no load */
+	struct collector_server *collector; /* calls of the load and of targets; NULL: there are none */
 	struct clock_events *clock;   /* NULL: the plan has no timers */
 	struct task_perf *perf;       /* NULL: the plan has no perf events … */
 	struct task_events *tasks;    /* … that records are made from */
