@@ -69,6 +69,17 @@ for part in 'leafClock;time\.Now;time\.now;[^;]*clock_gettime' \
 	check_that "the thread's own stack: $part" "$got > 0.02 * $seconds" "$got seconds: $(grep "main\.$part" off.folded | head -n 3)"
 done
 
+# The program's own functions, as runtime.Stack has them.
+check_that "the program says its stacks" "$(grep -c '^stack' record.out) >= 6" "$(cat record.out)"
+sed -n 's/^stack\t//p' record.out >stacks
+while read -r chain; do
+	got=$(want=$chain perl -ne 'my ($stack, $us) = /^(.*) (\d+)$/ or next;
+		$stack = join ";", map { s/ \(inlined\)$//r } grep { /^main\./ } split /;/, $stack;
+		$sum += $us if $stack eq $ENV{want};
+		END { printf "%.6f\n", $sum / 1e6 }' on.folded)
+	check_that "runtime.Stack: $(echo "$chain" | cut -c1-60)" "$got > 0.8 * $seconds - $stolen" "$got of $seconds seconds"
+done <stacks
+
 all=$(seconds_in ';main\.recurse;')
 got=$(seconds_in ';main\.main\.func1;(main\.recurse;){50}main\.spin(;|$)')
 check_that "recursion has its depth" "$got > 0 && $got >= 0.99 * $all" "$got of $all seconds"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 // A Go program that knows its own stacks. go_stacks SECONDS runs each task for so much of its
-// thread's CPU time, and prints a line for each: its name, a tab, the CPU seconds.
+// thread's CPU time, and prints a line for each: its name, a tab, the CPU seconds. Before it spins it
+// prints its stack.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -29,6 +31,21 @@ func cpu() float64 {
 	return float64(t.Nano()) / 1e9
 }
 
+// Print the caller's stack as Go itself knows it: a line "stack<TAB>main.main;main.timed;…".
+//
+//go:noinline
+func report() {
+	b := make([]byte, 1<<16)
+	chain := ""
+	for i, line := range strings.Split(string(b[:runtime.Stack(b, false)]), "\n") {
+		if at := strings.LastIndex(line, "("); i > 1 && at > 0 && strings.HasPrefix(line, "main.") &&
+			line[:at] != "main.report" {
+			chain = ";" + line[:at] + chain
+		}
+	}
+	fmt.Printf("stack\t%s\n", strings.TrimPrefix(chain, ";"))
+}
+
 // Inlined into its callers.
 func mix(x int) int { return x*x + x>>3 }
 
@@ -37,6 +54,7 @@ func stir(x int) int { return mix(x) + mix(x+1) }
 
 //go:noinline
 func spin(end float64) {
+	report()
 	for cpu() < end {
 		for i := 0; i < 200000; i++ {
 			sink += i ^ sink>>1
