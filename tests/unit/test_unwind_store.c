@@ -326,7 +326,8 @@ static void asks_for_all_beside_generated_code(void **state)
 	struct walk w;
 
 	copied_init(&c, f, 0x10000 + CFI_IMAGE_TEXT, 7);
-	vec_push(&c.im.space->generated, (struct generated){ .start = 0x10000 + 4 * APART, .end = 0x10000 + 5 * APART });
+	vec_push(&c.im.space->generated,
+		 (struct generated){ .start = 0x10000 + 4 * APART, .end = 0x10000 + 5 * APART });
 	assert_false(unwinder_walk(u, &c.im, &c.copy.raw, SEC, false, &w));
 	for (int i = 1; i <= 3; i++)
 		assert_int_equal(state_of(f, i), ER_FILE_PENDING);

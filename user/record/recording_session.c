@@ -470,10 +470,7 @@ static void end(struct recording_session *s)
 		recording_session_retain_last(s);
 	recording_session_flight_end(s);
 	write_last_status(s, all);
-	if (s->nsegments)
-		say_what_next(s, &all, all.nprocesses);
-	else
-		say_what_next(s, &state, nprocesses);
+	say_what_next(s, s->nsegments ? &all : &state, s->nsegments ? all.nprocesses : nprocesses);
 }
 
 static void recording_session_fini(struct recording_session *s)
