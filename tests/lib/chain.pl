@@ -4,7 +4,7 @@
 # Compare folded stacks, from standard input, with the known chain of calls:
 #	chain.pl 'main;case;deep*3;~;burn'
 # The chain goes from the root to the leaf. Each word is a regular expression for a
-# function's name; WORD*N is N calls; ~ is one to four frames of libraries. Before the
+# function's name; WORD*N is N calls, WORD*n one or more; ~ is one to four frames of libraries. Before the
 # chain a complete stack has one to three frames that start the program or thread.
 # Stacks without the chain's last function are ignored, and so are the functions that it calls.
 #
@@ -14,7 +14,7 @@ use strict;
 use warnings;
 
 my @chain = map { /^(.+)\*(\d+)$/ ? ($1) x $2 : $_ } split /;/, $ARGV[0];
-my $leaf = $chain[-1];
+my $leaf = $chain[-1] =~ s/\*n$//r;
 my %us = (whole => 0, cut => 0, wrong => 0);
 my @wrong;
 
@@ -28,7 +28,10 @@ sub kind {
 
 		return $marked ? 'cut' : 'wrong' unless @frames;
 		if ($word ne '~') {
+			my $more = $word =~ s/\*n$//;
+
 			return 'wrong' unless (shift @frames) =~ /^$word$/;
+			shift @frames while $more && @frames && $frames[0] =~ /^$word$/;
 			next;
 		}
 		while (@frames && $frames[0] !~ /^$want[0]$/) {

@@ -36,7 +36,7 @@ cases()
 		dyn plt 0.97 main;case_plt;nothing@plt
 		cf plt 0.97 main;case_plt;nothing@plt
 		now plt 0.97 main;case_plt;nothing
-		dyn vdso 0.97 main;case_vdso;clock_gettime;.*\[vdso\].*
+		dyn vdso 0.97 main;case_vdso;clock_gettime;.*\[vdso\].**n
 		dyn noreturn 0.97 main;case_noreturn;ends_in_call;never_returns;burn_all;burn
 		dyn dlopen 0.97 main;case_dlopen;loaded;(small|large);burn
 		dyn jit 0.97 main;case_jit;<Unknown>;burn_all;burn
