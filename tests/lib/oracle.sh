@@ -109,7 +109,7 @@ all_renames()
 	# same address are the same object.
 	!second { row(); if (at && (at, part[4]) in where) ours[object] = where[at, part[4]]; next }
 	{ row(); if (object in ours) object = ours[object]
-	  if (name in known || !at || (name ~ /^</ && name !~ /^<static>/)) next
+	  if (name in known || (name ~ /^<static>/ ? 0 : !at || name ~ /^</)) next
 	  for (i = 1; i <= n; i++)
 		if (obj[i] == object && (at == from[i] || (name ~ /^<static>/ && from[i] < at + part[4] && at < to[i]))) {
 			print name "\t" called[i]
