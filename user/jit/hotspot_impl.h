@@ -59,7 +59,7 @@ static inline bool cache_number(const struct cache *c, uint64_t of, enum hotspot
 
 struct method_head {
 	uint64_t constant;  /* its ConstMethod */
-	uint64_t id;        /* a hash of what distinguishes it from all methods that were ever there */
+	uint64_t id;        /* a hash of its address and of its ConstMethod: a later method there has another */
 	uint32_t code_size; /* bytes of bytecode; 0: it is native */
 };
 

@@ -2,7 +2,7 @@
 /*
  * Which methods compiled code comes from. HotSpot describes single places of the code: where a
  * method is called, and where a thread may stop. Such a place has a scope: a method, a bytecode in it,
- * and the scope that it was inlined into. A place stands for the code since the place before it.
+ * and the scope that it was inlined into. Code between two places has the scope of the later one.
  * HotSpot itself takes the innermost frame of a thread from the next place, too.
  *
  * What contradicts itself is left out, because a wrong caller is worse than none: the code may
