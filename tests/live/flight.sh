@@ -186,6 +186,24 @@ check_that "--keep: the oldest dump goes, what was moved stays" \
 stop
 check_that "its end writes a dump, too" "$status == 0 && $([ -e b.8/b.erg ]; echo $?) == 0" "$(ls -d b.*; cat b.er.err)"
 
+# --- the memory is full, and nothing is left to drop ---
+start m.er --flight 1000s,16M # the present segment is the only one
+records() { ask status; grep -q '^recorded: *[1-9]' ctl.out; }
+await records
+for f in /proc/$pid/fd/*; do
+	[ "$(readlink "$f")" = / ] && [ -d "$f" ] && [ "$(stat -f -c %T "$f")" = tmpfs ] && root=$f && break
+done
+dd if=/dev/zero of="$root/filler" bs=4096 2>/dev/null
+dump_is_good() { ask dump && [ -e m.1/m.erg ]; } # a segment that could not be written is not dumped
+await dump_is_good
+check_that "the next segment has memory of its own" "$(grep -c 'cannot be created' m.er.err) == 0" "$(cat m.er.err)"
+rm "$root/filler"
+ask dump
+check_that "with room the next dump is good, too" "$? == 0 && $([ -e m.2/m.erg ]; echo $?) == 0" \
+	"$(cat ctl.out ctl.err m.er.err)"
+stop
+check_that "a full memory is no failure of the recording" "$status == 0" "$(cat m.er.err)"
+
 # --- dumps by signals, and at the end ---
 "$er_kernel" -n -d small -o p.er --flight 60s --dump-on USR2 --dump-on io:5% >out 2>err
 check_that "-n says what would be dumped, where and when" "$? == 0 && $(grep -c '^dumps: *small/p\.N,' out) == 1 &&

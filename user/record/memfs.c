@@ -43,6 +43,28 @@ int memfs_open(uint64_t bytes)
 	return fd;
 }
 
+bool memfs_take(int reserve, uint64_t bytes)
+{
+	return fallocate(reserve, 0, 0, bytes) == 0;
+}
+
+bool memfs_lend(int reserve)
+{
+	return ftruncate(reserve, 0) == 0;
+}
+
+int memfs_reserve(int fd, uint64_t bytes)
+{
+	int reserve = openat(fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (reserve < 0)
+		return -errno;
+	if (memfs_take(reserve, bytes))
+		return reserve;
+	close(reserve);
+	return -ENOSPC;
+}
+
 uint64_t memfs_used(int fd)
 {
 	struct statvfs st;

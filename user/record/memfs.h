@@ -6,6 +6,7 @@
 #ifndef USER_RECORD_MEMFS_H
 #define USER_RECORD_MEMFS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -13,6 +14,14 @@
  * root directory (O_PATH), or -errno without reporting.
  */
 int memfs_open(uint64_t bytes);
+/*
+ * Make a file without a name that takes up `bytes` of it. Returns its descriptor, or -errno. When
+ * the file system is full, memfs_lend gives these bytes to other files, and memfs_take takes them
+ * back; it returns false if there is no room for them.
+ */
+int memfs_reserve(int fd, uint64_t bytes);
+bool memfs_lend(int reserve);
+bool memfs_take(int reserve, uint64_t bytes);
 /* The bytes that its files take. */
 uint64_t memfs_used(int fd);
 

@@ -22,6 +22,7 @@
 enum {
 	SPARE_PART = 4,   /* this part of the memory stays free, for what is written at once */
 	ARCHIVE_PART = 2, /* archives may fill the memory up to this part */
+	RESERVE_PART = 16, /* this part is for the next segment alone, if the present one fills the rest */
 };
 
 /* A complete segment in memory. Its times are those of recorded_ns. */
@@ -32,6 +33,9 @@ struct part {
 
 struct flight {
 	int memory;                  /* the root of the file system */
+	int reserve;                 /* of memfs_reserve; negative: none */
+	uint64_t reserve_bytes;
+	bool lent;                   /* the segments use it */
 	struct dumps *dumps;
 	VEC(struct part) parts;      /* those of s->retain, the oldest first */
 	uint64_t paused_ns;          /* length of all pauses before the present segment */
@@ -53,6 +57,14 @@ static uint64_t recorded_ns(const struct recording_session *s, uint64_t t)
 }
 
 /* --- the segments in memory --- */
+
+/* Bytes of memory that segments take. */
+static uint64_t used(const struct flight *f)
+{
+	uint64_t reserved = f->reserve < 0 || f->lent ? 0 : f->reserve_bytes;
+
+	return memfs_used(f->memory) - reserved;
+}
 
 /* ctx: the session. Called before the oldest is removed. */
 static void forget_oldest(void *ctx, const char *path)
@@ -87,6 +99,8 @@ int recording_session_flight_open(struct recording_session *s)
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		f->pressure[i] = -1;
 	f->memory = memory;
+	f->reserve_bytes = s->plan->flight_bytes / RESERVE_PART;
+	f->reserve = memfs_reserve(memory, f->reserve_bytes);
 	f->dumps = dumps_new(s->name, s->plan->keep_bytes);
 	stem = expname_stem(s->name);
 	s->rolled = (struct expname){ .dirfd = copy, .name = xasprintf("%s.1.er", stem),
@@ -114,6 +128,7 @@ void recording_session_flight_free(struct recording_session *s)
 	vec_free(&f->parts);
 	dumps_free(f->dumps);
 	free(f->last);
+	closep(&f->reserve);
 	close(f->memory);
 	free(f);
 	s->flight = NULL;
@@ -148,6 +163,44 @@ static void drop_all(struct recording_session *s)
 	retain_clear(s->retain, s->d);
 }
 
+bool recording_session_flight_drop(struct recording_session *s)
+{
+	struct flight *f = s->flight;
+	uint64_t end_ns = f->parts.len ? f->parts.data[0].end_ns : 0;
+
+	if (!retain_drop_oldest(s->retain, s->d))
+		return false;
+	f->crowded_ns = end_ns;
+	f->ncrowded++;
+	return true;
+}
+
+bool recording_session_flight_make_room(struct recording_session *s)
+{
+	struct flight *f = s->flight;
+
+	if (recording_session_flight_drop(s))
+		return true;
+	if (f->reserve >= 0 && !f->lent) {
+		f->lent = memfs_lend(f->reserve);
+		return f->lent;
+	}
+	if (!f->parts.len)
+		return false;
+	drop_all(s);
+	return true;
+}
+
+/* Have the reserve again. The oldest segments are its room, but not the newest: it may be dumped. */
+static void take_reserve(struct recording_session *s)
+{
+	struct flight *f = s->flight;
+
+	do
+		f->lent = !memfs_take(f->reserve, f->reserve_bytes);
+	while (f->lent && recording_session_flight_drop(s));
+}
+
 /* A segment that cannot be remembered goes, and with it all before it: there must be no gap. */
 static void forget_present(struct recording_session *s)
 {
@@ -175,6 +228,8 @@ void recording_session_flight_add(struct recording_session *s, uint64_t end_ns)
 	} else {
 		forget_present(s);
 	}
+	if (f->lent)
+		take_reserve(s);
 	f->paused_ns = s->earlier.paused_ns;
 	f->full = false;
 }
@@ -191,19 +246,7 @@ static bool is_crowded(const struct recording_session *s)
 {
 	uint64_t limit = s->plan->flight_bytes;
 
-	return memfs_used(s->flight->memory) > limit - limit / SPARE_PART;
-}
-
-bool recording_session_flight_drop(struct recording_session *s)
-{
-	struct flight *f = s->flight;
-	uint64_t end_ns = f->parts.len ? f->parts.data[0].end_ns : 0;
-
-	if (!retain_drop_oldest(s->retain, s->d))
-		return false;
-	f->crowded_ns = end_ns;
-	f->ncrowded++;
-	return true;
+	return used(s->flight) > limit - limit / SPARE_PART;
 }
 
 /* `t` is a time of recorded_ns. */
@@ -225,9 +268,9 @@ void recording_session_flight_trim(struct recording_session *s, uint64_t t)
 
 uint64_t recording_session_flight_room(const struct recording_session *s)
 {
-	uint64_t used = memfs_used(s->flight->memory), limit = s->plan->flight_bytes / ARCHIVE_PART;
+	uint64_t taken = used(s->flight), limit = s->plan->flight_bytes / ARCHIVE_PART;
 
-	return used < limit ? limit - used : 0;
+	return taken < limit ? limit - taken : 0;
 }
 
 /* --- a dump --- */
@@ -478,7 +521,7 @@ void recording_session_flight_status(const struct recording_session *s, uint64_t
 		.wanted_ns = s->plan->flight_ns,
 		.dumps = s->path,
 		.covered_ns = recorded_ns(s, t) - begin_of(s),
-		.bytes = memfs_used(f->memory),
+		.bytes = used(f),
 		.limit = s->plan->flight_bytes,
 		.ncrowded = f->ncrowded,
 		.ndumps = f->ndumps,

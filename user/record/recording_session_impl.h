@@ -221,6 +221,11 @@ bool recording_session_flight_restarts(struct recording_session *s);
 void recording_session_flight_add(struct recording_session *s, uint64_t end_ns);
 /* Remove the oldest segment for lack of memory. False: there are fewer than two. */
 bool recording_session_flight_drop(struct recording_session *s);
+/*
+ * The next segment cannot be created for lack of memory: remove the oldest one, lend it the memory
+ * that is reserved for this, or remove the last one. False: there is nothing left to give.
+ */
+bool recording_session_flight_make_room(struct recording_session *s);
 /* Remove the segments that the window does not need, and the oldest if memory gets short. */
 void recording_session_flight_trim(struct recording_session *s, uint64_t t);
 /* Bytes of memory that archives may still take. */

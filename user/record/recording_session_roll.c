@@ -27,9 +27,9 @@ static bool is_large(const struct recording_session *s)
 	return limit && recording_bytes(s->recording) >= limit;
 }
 
-static bool drop_oldest(struct recording_session *s)
+static bool make_room(struct recording_session *s)
 {
-	return s->flight ? recording_session_flight_drop(s) : retain_drop_oldest(s->retain, s->d);
+	return s->flight ? recording_session_flight_make_room(s) : retain_drop_oldest(s->retain, s->d);
 }
 
 /* Create the next experiment, if need be in the place of the oldest. 0 or -errno. */
@@ -46,7 +46,7 @@ static int prepare(struct recording_session *s, uint64_t start_ns, struct expnam
 		diag_free(&why);
 		why = (struct diag){ 0 };
 		err = recording_prepare(s->recording, next->dirfd, next->name, &s->host.header, &why);
-	} while ((err == -ENOSPC || err == -EDQUOT) && drop_oldest(s));
+	} while ((err == -ENOSPC || err == -EDQUOT) && make_room(s));
 	diag_free(&why);
 	return err;
 }
@@ -56,7 +56,8 @@ static void say_postponed(struct recording_session *s, int err, uint64_t t)
 	if (!s->roll_after_ns) {
 		live_clear(&s->live);
 		diag_warn(s->d, "experiment '%s': goes on, as the next segment cannot be created: %s: "
-				"free some space, or lower --keep", s->name->path, strerror(-err));
+				"%s", s->name->path, strerror(-err),
+			  s->flight ? "give --flight more memory" : "free some space, or lower --keep");
 	}
 	s->roll_after_ns = t + RETRY_NS;
 }
