@@ -189,7 +189,7 @@ left=$(query 'sum(count) from dropped where what =~ "samples beyond the size lim
 # Only profile data: each followed process has some kilobytes of other files, too.
 size=$(find full.er \( -name profile -o -name data.frameinfo \) -printf '%s\n' |
 	awk '{ s += $1 } END { print s + 0 }')
-check_that "-L 1: stops at about a megabyte" "$size > 300000 && $size < 3000000" "$size bytes"
+check_that "-L 1: stops at about a megabyte" "$size > 300000 && $size < 1200000" "$size bytes"
 "$er_print" -header full.er >header 2>&1
 check_that "-L 1: the header says what is missing, and why" \
 	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'size limit was reached in second' header) == 1" \

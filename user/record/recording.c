@@ -217,8 +217,19 @@ struct expwriter *output_writer(struct output *p)
 	return p->w;
 }
 
+/* Buffers count, too: on a busy machine megabytes come between two flushes. */
+static void count_bytes(struct recording *b, struct output *p)
+{
+	uint64_t bytes = expwriter_bytes(p->w) + expwriter_pending(p->w);
+
+	b->segment->bytes += bytes - p->bytes;
+	p->bytes = bytes;
+}
+
 void recording_touch(struct recording *b, struct output *p)
 {
+	if (b->plan->limit_bytes)
+		count_bytes(b, p);
 	if (p->dirty)
 		return;
 	p->dirty = true;
@@ -330,7 +341,6 @@ bool output_is_process(const struct output *p)
 
 static int flush_output(struct recording *b, struct output *p)
 {
-	uint64_t bytes;
 	int err;
 
 	if (p == &b->segment->founder)
@@ -338,9 +348,7 @@ static int flush_output(struct recording *b, struct output *p)
 	else if (b->segment->fresh_ksyms)
 		flush_output(b, &b->segment->founder);
 	err = expwriter_flush(p->w);
-	bytes = expwriter_bytes(p->w);
-	b->segment->bytes += bytes - p->bytes;
-	p->bytes = bytes;
+	count_bytes(b, p);
 	p->dirty = p->waited = false;
 	if (err && !b->segment->error)
 		b->segment->error = err;
