@@ -123,9 +123,26 @@ end_when()
 	return $ended
 }
 
+# whole SEGMENT: nothing of it is removed yet.
+whole()
+{
+	for f in log.xml map.xml profile recorder.xml threads.xml.gz; do
+		[ -e "$1/$f" ] || return 1
+	done
+}
+
 # replace_closed: put a link in the place of the newest segment but one. False: the recorder does not
-# have it in its list yet, or the quota removes it just now. Sets $closed, its number.
+# have it in its list yet, or the quota removes it just now. Sets $closed, its number. The recorder
+# stands still meanwhile: else it may have begun to remove the segment that is moved away.
 replace_closed()
+{
+	kill -STOP $pid || return
+	replace_closed_of_stopped
+	replaced=$?
+	kill -CONT $pid
+	return $replaced
+}
+replace_closed_of_stopped()
 {
 	newest=0 closed=0
 	for s in q/q.*.er; do
@@ -135,10 +152,8 @@ replace_closed()
 		elif [ "$n" -gt $closed ]; then closed=$n; fi
 	done
 	# The recorder lists the closed segment before it writes this file into the next one.
-	[ $closed -gt 0 ] && [ -e q/q.$newest.er/recorder.xml ] || return 1
-	mv q/q.$closed.er aside 2>/dev/null && [ -e aside/log.xml ] && ln -s ../victim.er q/q.$closed.er && return
-	rm -rf aside
-	false
+	[ $closed -gt 0 ] && [ -e q/q.$newest.er/recorder.xml ] && whole q/q.$closed.er || return 1
+	mv q/q.$closed.er aside && ln -s ../victim.er q/q.$closed.er
 }
 "$syn/spin" -t 2 alpha:200 >/dev/null & # 400 KB a second, with a CPU
 load=$!
