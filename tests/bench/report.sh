@@ -13,7 +13,7 @@ page_text()
 	awk -v title="${2:+## $2}" '
 		/^## / { here = $0 == title; if (!title) exit; next }
 		!title && /gprofng [0-9.]*, [0-9-]*\.$/ { here = 1; next }
-		!here || /^\|/ || (/^$/ && !n) { next }
+		!here || /^\|/ || /^Measured again on / || (/^$/ && !n) { next }
 		{ lines[++n] = $0 }
 		END {
 			while (n && lines[n] == "") n--
@@ -29,6 +29,13 @@ put_text()
 
 	text=$(page_text "$@")
 	[ -z "$text" ] || printf '\n%s\n' "$text"
+}
+
+# What was measured on, and with what.
+machine()
+{
+	echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
+	echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
 }
 
 # The rows, with the old page's text below the table of each section.
@@ -71,9 +78,37 @@ report()
 	echo "Written by \`make bench\`. Programs that are compared run in turn within one run. A figure is the"
 	echo "median of at least $rounds round$([ "$rounds" = 1 ] || echo s); the range in parentheses is their middle half."
 	echo
-	echo "Linux $(uname -r), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n1)),"
-	echo "$(perf --version), gprofng $(gprofng --version | sed -n '1s/.* //p'), $(date +%F)."
+	machine
 	put_text "$1"
 	put_sections "$1"
 	put_others "$1"
+}
+
+# rows_of TITLE: the rows of this run below this heading; nothing if it has none.
+rows_of()
+{
+	local line here=
+
+	for line in "${rows[@]}"; do
+		case $line in "## "*) here=; [ "$line" != "## $1" ] || here=1 ;; "") ;; *) [ -z "$here" ] || echo "$line" ;; esac
+	done
+}
+
+# report_sections PAGE: the old page, with new tables in the sections that this run measured. Each of
+# them says when and where that was, because the head of the page is about the others.
+report_sections()
+{
+	local line new=
+
+	while IFS= read -r line; do
+		case $line in
+		"## "*)
+			new=$(rows_of "${line#"## "}")
+			[ -z "$new" ] || printf '%s\n\nMeasured again on %s\n\n%s\n' "$line" "$(machine | paste -s -d ' ')" "$new"
+			[ -z "$new" ] || put_text "$1" "${line#"## "}"
+			[ -z "$new" ] || echo
+			;;
+		esac
+		[ -n "$new" ] || printf '%s\n' "$line"
+	done <"$1" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
 }

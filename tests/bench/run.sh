@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make bench [QUICK=1] [ROUNDS=3] [PARTS="NAME…"]: run.sh OUTPUT
+# make bench [QUICK=1] [ROUNDS=3] [PARTS="NAME…" [WRITE=1]]: run.sh OUTPUT
 #
 # Measures every figure that has a target. Programs that are compared run in turn within one run.
 # The result is the median of several rounds. Prints a table and, after a full run, writes
-# docs/performance.md, whose text it keeps. QUICK: two minutes, one round of short recordings. PARTS: only these parts. A
-# part is a function bench_NAME in a file part_*.sh, which names it in `section` (and in
+# docs/performance.md, whose text it keeps. QUICK: two minutes, one round of short recordings. PARTS: only these parts;
+# with WRITE docs/performance.md gets the sections of which all parts were measured. A part is a function bench_NAME in a file part_*.sh, which names it in `section` (and in
 # `quick`; in `alone` if only PARTS runs it).
 set -u
 
@@ -72,6 +72,14 @@ for part in "${chosen[@]}"; do
 	esac
 done
 printf '%-58s %-30s %-44s %s\n' what "target" measured met
+# Half a section would lose the rows of its other parts.
+for part in ${WRITE:+"${parts[@]}"}; do
+	case " ${chosen[*]} " in *" $part "*) continue ;; esac
+	for other in "${chosen[@]}"; do
+		[ "${title_of[$part]}" != "${title_of[$other]}" ] ||
+			{ echo "bench: WRITE needs all parts of '${title_of[$part]}': add $part" >&2; exit 2; }
+	done
+done
 title=
 for part in "${chosen[@]}"; do
 	[ "${title_of[$part]}" = "$title" ] ||
@@ -79,7 +87,10 @@ for part in "${chosen[@]}"; do
 	title=${title_of[$part]}
 	"bench_$part"
 done
-if [ -z "$QUICK$PARTS" ]; then
-	page=$(report "$top/docs/performance.md") && printf '%s\n' "$page" >"$top/docs/performance.md"
+write=${PARTS:+${WRITE:+report_sections}}
+[ -n "$PARTS" ] || write=report
+[ -z "$QUICK" ] || write=
+if [ -n "$write" ]; then
+	page=$($write "$top/docs/performance.md") && printf '%s\n' "$page" >"$top/docs/performance.md"
 	echo "written to docs/performance.md" >&2
 fi

@@ -68,3 +68,14 @@ report new.md >again.md
 check "a page written twice is the same" diff new.md again.md
 report none.md >first.md
 check_that "without an old page there are the tables" "$(grep -c '^| a span | 250 ns | 111 ns' first.md) == 1"
+
+# A run of some parts: the other sections stay as they are.
+rows=("" "## Spans" "" "$table" "|---|---|---|---|" "| a span | 250 ns | 222 ns | yes |")
+report_sections new.md >some.md
+sed "s/^| a span .*/| a span | 250 ns | 222 ns | yes |/" new.md >want
+check "a run of one section changes its table, and says when" diff want <(sed '/^Measured again on /,+1d' some.md)
+check "the section names the machine" grep -q "^Measured again on Linux $(uname -r), .* gprofng 2.40.00, $(date +%F)\.$" some.md
+report_sections some.md >twice.md
+check "a section written twice is the same" diff some.md twice.md
+report some.md >whole.md
+check_that "a whole run takes the section's date away" "$(grep -c '^Measured again' whole.md) == 0"
