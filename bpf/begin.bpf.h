@@ -56,15 +56,6 @@ static __always_inline void begin_states(struct er_thread *t, struct task_struct
 	}
 }
 
-static __always_inline void begin_at_birth(struct er_thread *t, struct task_struct *p)
-{
-	total_begin(t, p, p->start_time - er_offset);
-	t->run0 = t->delay = t->utime0 = t->stime0 = 0;
-	t->nvcsw0 = t->nivcsw0 = t->minflt0 = t->majflt0 = 0;
-	t->rchar0 = t->wchar0 = t->read0 = t->write0 = 0;
-	t->total_flags = ER_TOTAL_BORN;
-}
-
 /*
  * Its total so far was sent. The sample points begin anew, too: the weight of the next one would
  * include time that is in the old total.
@@ -111,7 +102,7 @@ static __always_inline void begin_thread(struct er_thread *t, struct task_struct
 	if (er_states)
 		begin_states(t, p, clk, sum);
 	if (er_states && thread_is_new(p))
-		begin_at_birth(t, p);
+		edge_since_birth(t, p, clk);
 	/* Threads that are already dead are ignored. */
 	t->state |= dead ? THREAD_KNOWN | THREAD_CLOSED : THREAD_KNOWN;
 	if (closed)
@@ -122,7 +113,9 @@ static __always_inline void begin_thread(struct er_thread *t, struct task_struct
 static __always_inline void begin_child(struct er_thread *t, struct task_struct *p,
 					struct task_struct *parent)
 {
-	begin_at_birth(t, p);
+	total_begin(t, p, p->start_time - er_offset);
+	t->run0 = t->delay = 0;
+	t->total_flags = ER_TOTAL_BORN;
 	t->state |= THREAD_KNOWN;
 	t->wflags = ER_WAIT_NEW;
 	t->split_in = true;

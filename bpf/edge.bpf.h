@@ -81,6 +81,31 @@ static __always_inline void edge_at(struct er_thread *t, __u64 clk)
 		t->since = clk;
 }
 
+/*
+ * The accounting of a thread that was born in the recording, but could not be seen until `clk`,
+ * begins at its birth. The kernel's figures say how long it has run and waited for a CPU; the rest
+ * is sleep. Each of the two counts as one wait. No record has them, so they are unsampled.
+ */
+static __always_inline void edge_since_birth(struct er_thread *t, struct task_struct *p, __u64 clk)
+{
+	__u64 birth = p->start_time - er_offset, off = clk > birth ? clk - birth : 0;
+	__u64 queued = t->delay;
+
+	off = off > t->run0 ? off - t->run0 : 0;
+	if (queued > off)
+		queued = off;
+	t->off_ns[ER_OFF_CPU] += queued;
+	t->off_ns[ER_OFF_SLEEP] += off - queued;
+	t->off_n[ER_OFF_CPU] += queued > 0;
+	t->off_n[ER_OFF_SLEEP] += off > queued;
+	t->begin = birth;
+	t->begin_ns = clock_monotonic(birth);
+	t->run0 = t->utime0 = t->stime0 = 0;
+	t->nvcsw0 = t->nivcsw0 = t->minflt0 = t->majflt0 = 0;
+	t->rchar0 = t->wchar0 = t->read0 = t->write0 = 0;
+	t->total_flags = ER_TOTAL_BORN;
+}
+
 static __always_inline void edge_first(struct er_thread *t, struct task_struct *p,
 				       struct er_cpu *c, __u64 clk)
 {
@@ -89,6 +114,11 @@ static __always_inline void edge_first(struct er_thread *t, struct task_struct *
 	t->run0 = p->se.sum_exec_runtime;
 	t->delay = queue_wait(p, clk);
 	t->where = WHERE_ON;
+	t->state |= THREAD_KNOWN;
+	if (thread_is_new(p))
+		edge_since_birth(t, p, clk);
+	else
+		t->reported = t->run0; /* no sample has time from before */
 }
 
 /*
@@ -96,14 +126,13 @@ static __always_inline void edge_first(struct er_thread *t, struct task_struct *
  * in the queue for a while, and when it moves one to another CPU it notes that as the time of
  * queueing. Seen: a thread was in pthread_join() for 8 s, and the kernel's figure said that it
  * waited 8 s for a CPU. What the kernel's figure gained during sleep goes to moved_ns, so our wait
- * for a CPU is deliberately smaller by that. This does not apply to a thread that was born just
- * before it could be seen: its figure counts from its birth.
+ * for a CPU is deliberately smaller by that.
  */
 static __always_inline void edge_moved(struct er_thread *t, __u64 delay)
 {
 	__u64 moved = delay - t->delay;
 
-	if ((__s64)moved <= 0 || (t->wflags & ER_WAIT_OPEN_START && t->total_flags & ER_TOTAL_BORN))
+	if ((__s64)moved <= 0)
 		return;
 	t->moved_ns += moved;
 	t->nmoved++;

@@ -405,8 +405,7 @@ struct er_counts {
 	__u64 copies_unfitted; /* stacks not copied because the ring was half full */
 	__u64 python_lost; /* stacks of Python programs whose Python frames could not be read, or not all */
 	__u64 python_unnamed; /* Python frames whose function could not be read */
-	__u64 no_storage;  /* samples and ends of threads that got no task storage; weight is one */
-			   /* interval, or 0 if a later record will include the time */
+	__u64 no_storage;  /* samples and ends of threads without task storage, or not known yet */
 	__u64 loss_unattributed; /* losses that found no room in the table of er_loss_key */
 	__u64 nvoluntary, ninvoluntary; /* switches, except of idle CPUs; only with states */
 	__u64 nsignals;    /* signals delivered; only with states */

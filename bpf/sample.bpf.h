@@ -9,7 +9,8 @@
  * clock most samples would weigh nothing and every fourth one 4 ms. So the time since the last
  * update is added. The event's prev_count is local_clock() at this moment; exec_start is in the
  * same clock, less what the run queue deducts for interrupts and stolen time. If the sum runs ahead
- * of the kernel's figure, the next sample weighs less. A sample is sent even if its weight is 0.
+ * of the kernel's figure, the next sample weighs less; a thread without a next one would have more
+ * time in samples than the kernel counted. A sample is sent even if its weight is 0.
  */
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
@@ -22,6 +23,7 @@
 
 enum {
 	RUNNING_MAX_NS = 2000000000, /* with a larger value the clocks cannot be the same */
+	RQ_SKIPS_UPDATE = 1,         /* in rq->clock_update_flags; the kernel's RQCF_REQ_SKIP */
 };
 
 const volatile __u64 er_interval_ns;
@@ -54,9 +56,18 @@ static __always_inline __u64 run_time_at(struct task_struct *p, __u64 clock)
 	return sum + running;
 }
 
+/*
+ * A wakeup that preempts the thread saves the switch an update of the clock: the switch counts run
+ * time up to the wakeup only, and the rest is charged to the next thread.
+ */
+static __always_inline bool clock_stands(const struct rq *rq)
+{
+	return rq->clock_update_flags & RQ_SKIPS_UPDATE;
+}
+
 static __always_inline __u64 sample_run_time(void *ctx, const struct sample *sm)
 {
-	__u64 clock = sm->rq ? event_clock(ctx) : 0;
+	__u64 clock = !sm->rq ? 0 : clock_stands(sm->rq) ? sm->rq->clock : event_clock(ctx);
 
 	if (!clock)
 		return sm->task->se.sum_exec_runtime;
@@ -81,7 +92,7 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 	sum = sample_run_time(ctx, sm);
 	if (!thread_know(t, sm->task, sum)) {
 		sm->cpu->counts.no_storage++;
-		return er_interval_ns;
+		return 0; /* its states begin now, too, or soon */
 	}
 	return thread_take(t, sum);
 }

@@ -79,6 +79,7 @@ struct task_struct;
 
 struct rq {
 	int cpu;
+	unsigned int clock_update_flags;
 	struct task_struct *curr;
 	u64 clock;
 	u64 clock_task;

@@ -273,8 +273,8 @@ static const struct {
 	  "stacks lack Python functions, which could not be read", NULL },
 	{ "python_unnamed", "frame of a Python function whose name could not be read",
 	  "frames of Python functions whose names could not be read", NULL },
-	{ "no_storage", "sample of a thread without storage: its weight is one interval",
-	  "samples of threads without storage: their weight is one interval", NULL },
+	{ "no_storage", "sample of a thread that was not known yet: its time before it is missing",
+	  "samples of threads that were not known yet: their time before it is missing", NULL },
 };
 
 static void put_incomplete(struct table *t, const struct experiment *e)
