@@ -90,6 +90,23 @@ static void test_exec_begins_an_image(void **state)
 	procmap_free(pm);
 }
 
+/* The kernel says that a process has ended when it executes a set-user-id program. */
+static void test_exec_of_a_set_user_id_program_is_no_end(void **state)
+{
+	struct procmap *pm = fresh();
+
+	tell(pm, PROC_FORK, 100, PID, 1, NULL);
+	tell(pm, PROC_EXEC, 200, PID, 0, "su");
+	tell(pm, PROC_EXIT, 201, PID, 1, NULL);
+	map_at(pm, 210, PID, 0x1000, 0x1000, "/bin/su");
+	procmap_expire(pm, 1000);
+	assert_int_equal(procmap_image(pm, PID, 99, 2000)->end_ns, 0);
+	tell(pm, PROC_EXIT, 3000, PID, 1, NULL);
+	map_at(pm, 3010, PID, 0x8000, 0x1000, "/lib/b"); /* of a thread that lives on */
+	assert_int_equal(procmap_image(pm, PID, 99, 2000)->end_ns, 3000);
+	procmap_free(pm);
+}
+
 static void test_fork_shares_until_changed(void **state)
 {
 	struct procmap *pm = fresh();
@@ -505,6 +522,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exec_begins_an_image),
+		cmocka_unit_test(test_exec_of_a_set_user_id_program_is_no_end),
 		cmocka_unit_test(test_fork_shares_until_changed),
 		cmocka_unit_test(test_reused_pid_is_told_apart),
 		cmocka_unit_test(test_unannounced_process_is_counted),

@@ -235,11 +235,28 @@ static void on_exec(struct procmap *pm, const struct proc_event *e, struct proce
 		im->lineage = lineage_of_exec(&pm->lineages, old);
 }
 
+/*
+ * When a process executes a set-user-id program, the kernel takes its perf events away, and says that it
+ * has ended. But then the new program is mapped.
+ */
+static void revive(struct procmap *pm, struct process *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pm->ended.len; i++)
+		if (pm->ended.data[i] != p->image)
+			pm->ended.data[n++] = pm->ended.data[i];
+	pm->ended.len = n;
+	p->image->end_ns = p->gone_ns = 0;
+}
+
 static void on_mmap(struct procmap *pm, const struct proc_event *e, struct process *p)
 {
 	struct mapping m = { .start = e->addr, .len = e->len, .pgoff = e->pgoff,
 			     .time_ns = e->time_ns, .dev = e->dev, .ino = e->ino };
 
+	if (p->gone_ns && !p->image->space->maps.len)
+		revive(pm, p);
 	map_file(pm, p->image, &m, e->name);
 }
 
