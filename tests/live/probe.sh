@@ -123,6 +123,9 @@ if [ -x "$O/bin/collect" ]; then
 	kill $other 2>/dev/null
 	wait $other
 	same "collect counts its program's calls" "$(hits target c.er)" "$(of target)"
+	"$O/bin/collect" -o off.er -p off --probe "$p:target" "$p" 500 2 3 >out 2>record.err
+	same "and without a clock" "$(hits target off.er)" "$(of target)"
+	check_that "nothing is said of that" "$(wc -c <record.err) == 0" "$(cat record.err)"
 fi
 
 # A tracepoint of the kernel. Other processes fork, too: only the program's are compared.

@@ -109,7 +109,7 @@ static inline bool plan_dumps(const struct plan *p)
 /* True if the plan needs a capture. */
 static inline bool plan_profiles(const struct plan *p)
 {
-	return p->counters.len || p->heap || capture_wanted(&p->capture);
+	return p->counters.len || p->heap || p->probes.len || capture_wanted(&p->capture);
 }
 
 /* True if nothing is recorded by BPF. */
