@@ -17,6 +17,7 @@ struct leaks {
 	struct map by_packet; /* packet address, to leaked bytes; leaks only */
 	struct map temporary; /* packet addresses */
 	VEC(struct heap_peak) peaks;
+	uint64_t unknown;     /* frees of blocks whose allocation was not recorded */
 };
 
 /* A decoded packet of heaptrace. */
@@ -46,6 +47,7 @@ struct matching {
 	struct heap_peak peak;
 	uint64_t in_use;
 	double variance;          /* of in_use */
+	uint64_t unknown;         /* frees of other blocks */
 	size_t looked_at;         /* mappings examined by partial unmappings so far */
 	const struct exp_stream *stream;
 	struct map last;          /* thread, to the chunk of its last allocation + 1 */
@@ -94,6 +96,13 @@ static void give_back(struct matching *m, struct chunk *c, uint64_t bytes)
 	m->in_use -= bytes;
 	m->variance -= c->variance;
 	c->variance = 0;
+}
+
+static bool is_known(const struct matching *m, uint64_t addr)
+{
+	const uint64_t *at = map_get(&m->by_addr, addr);
+
+	return at && *at;
 }
 
 static void release(struct matching *m, uint64_t addr)
@@ -174,6 +183,7 @@ static void replay(struct matching *m, const struct heap_event *ev)
 		allocate(m, ev);
 		break;
 	case HEAP_FREE:
+		m->unknown += ev->addr && !is_known(m, ev->addr);
 		note_temporary(m, ev, ev->addr);
 		release(m, ev->addr);
 		break;
@@ -241,6 +251,7 @@ static void match(struct leaks *l, struct experiment *e, const struct exp_stream
 		diag_warn(&e->diag,
 			  "heaptrace: too many mappings were unmapped in part: some count "
 			  "as leaked as a whole");
+	l->unknown += st->sampled ? 0 : m.unknown;
 	vec_push(&l->peaks, m.peak);
 	matching_free(&m);
 }
@@ -281,6 +292,11 @@ uint64_t leaks_of(const struct leaks *l, const struct packet *p)
 bool leaks_temporary(const struct leaks *l, const struct packet *p)
 {
 	return l && map_get(&l->temporary, (uintptr_t)p->p);
+}
+
+uint64_t leaks_unknown_frees(const struct leaks *l)
+{
+	return l->unknown;
 }
 
 bool leaks_sampled(const struct session *s)

@@ -46,6 +46,11 @@ void leaks_free(struct leaks *l);
 uint64_t leaks_of(const struct leaks *l, const struct packet *p);
 /* Whether it is a temporary allocation. Unknown, and false, if the heap was sampled. */
 bool leaks_temporary(const struct leaks *l, const struct packet *p);
+/*
+ * How many frees were of blocks whose allocation was not recorded, as of a process that ran before. Of a
+ * sampled heap they are not known, and do not count.
+ */
+uint64_t leaks_unknown_frees(const struct leaks *l);
 /* Whether the heap of an experiment was sampled, so that sums of bytes are estimates. */
 bool leaks_sampled(const struct session *s);
 /*

@@ -200,6 +200,17 @@ static void put_heap(struct lines *l, const char *title, const char *const label
 	number(l, "Standard error, bytes", llround(sqrt(s->variance)));
 }
 
+/* Shown only if there are any, as gprofng has no such lines. */
+static void put_unknown(struct lines *l, const struct leaks *leaks)
+{
+	uint64_t n = leaks_unknown_frees(leaks);
+
+	if (!n)
+		return;
+	begin(l, "Frees of Blocks Allocated Before the Recording");
+	number(l, "Total frees", n);
+}
+
 int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 {
 	static const char *const of_allocations[] = {
@@ -228,6 +239,7 @@ int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 	put_peak(&l, &peak);
 	put_heap(&l, "Memory Allocations Statistics", of_allocations, &hs.allocated, sampled);
 	put_heap(&l, "Memory Leaks Statistics", of_leaks, &hs.leaked, sampled);
+	put_unknown(&l, hs.leaks);
 	return 0;
 }
 

@@ -47,6 +47,23 @@ static void what_is_not_freed_is_a_leak(void **state)
 	assert_leaks(&o, 20, 1);
 }
 
+/* Of a process that ran before. A block counts once, and a null pointer is none. */
+static void frees_of_unknown_blocks_are_counted(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 1, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 2, HEAP_FREE, 0, 0x2000, 0);
+	heap(&o, 3, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 4, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 5, HEAP_FREE, 0, 0x1000, 0);
+	heap(&o, 6, HEAP_FREE, 0, 0, 0);
+	fixture_open(&o);
+	assert_int_equal(leaks_unknown_frees(o.metrics.leaks), 3);
+	fixture_free(&o);
+}
+
 /* Each thread's packets are in order; the file is not. */
 static void time_decides_not_the_file(void **state)
 {
@@ -335,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_not_freed_is_a_leak),
+		cmocka_unit_test(frees_of_unknown_blocks_are_counted),
 		cmocka_unit_test(time_decides_not_the_file),
 		cmocka_unit_test(an_address_is_used_again),
 		cmocka_unit_test(an_address_is_given_out_twice),
