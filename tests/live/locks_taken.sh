@@ -84,3 +84,13 @@ else
 fi
 timeout 300 "$collect" -s all -o true.er /bin/true >true.out 2>&1
 check_that "a program without locks is no reason for a warning" "$(grep -c 'not counted' true.out) == 0" "$(cat true.out)"
+
+# A process that runs already has not loaded the library.
+sleep 60 & pid=$!
+"$O/bin/collect" -s all -t 1 -o locks.er -P $pid >out 2>record.err
+check_that "-s all: that only waits are recorded is said" "$(grep -c -- '-s all: only waits' record.err) == 1" "$(cat record.err)"
+"$er_print" -header locks.er >header 2>&1
+check "and in the experiment" grep -q -- '-s all: only waits' header
+"$O/bin/collect" -s on -t 1 -o on.er -P $pid >out 2>record.err
+check_that "-s on: it is not" "$(grep -c -- '-s all' record.err) == 0" "$(cat record.err)"
+kill $pid

@@ -284,13 +284,33 @@ static void tell_lack(void *ctx, const struct feature *f)
 	buf_free(&b);
 }
 
-static void tell_unprivileged(struct recording_session *s)
+/* The same for a sentence. */
+static void tell(struct recording_session *s, const char *text)
 {
-	const char *text = s->plan->unprivileged;
-
 	diag_warn(s->d, "%s", text);
 	expwriter_message(output_writer(recording_founder(s->recording)), "cwarn", EXP_MSG_OURS, s->start_ns,
 			  text);
+}
+
+/* What a process that ran before cannot be asked, as it has not loaded our libraries. */
+static void tell_attached(struct recording_session *s)
+{
+	const struct plan *plan = s->plan;
+
+	if (plan->load || !plan->targets.len)
+		return;
+	if (plan->program && plan->capture.trace_ns == TRACE_ALL)
+		tell(s, "-s all: only waits are recorded, and not how often locks are taken without a wait: for that "
+			"let collect start the program");
+}
+
+static void tell_all(struct recording_session *s)
+{
+	if (s->clock || s->tasks)
+		tell(s, s->plan->unprivileged);
+	else if (s->capture)
+		features_naming(tell_lack, s);
+	tell_attached(s);
 }
 
 static void watch(struct recording_session *s, int fd)
@@ -435,10 +455,7 @@ int recording_session_begin(struct recording_session *s)
 	    open_capture(s) < 0 || open_recording(s) < 0)
 		return -1;
 	open_drain(s);
-	if (s->clock || s->tasks)
-		tell_unprivileged(s);
-	else if (s->capture)
-		features_naming(tell_lack, s);
+	tell_all(s);
 	collector_attach(s->collector, s->plan, s->d); /* before privileges are given up */
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
