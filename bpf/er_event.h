@@ -17,6 +17,7 @@
 #define ER_EVENT_H
 
 #include "bpf/frame.h"
+#include "bpf/heap.h"
 #include "bpf/io.h"
 #include "bpf/place.h"
 #include "bpf/unwind.h"
@@ -35,6 +36,7 @@ enum er_kind {
 	ER_KIND_PROBE,    /* struct er_probe: a probe was hit */
 	ER_KIND_SPAN,     /* struct er_span: a call of a span's function has ended */
 	ER_KIND_IO,       /* struct er_io: a system call that does I/O has returned */
+	ER_KIND_HEAP,     /* struct er_heap: a function of the heap was called */
 	ER_KIND_COUNT
 };
 
@@ -142,6 +144,14 @@ struct er_probe {
 	__u32 probe;        /* its index in the plan, below ER_MAX_PROBES */
 	__u32 pad;
 	__s64 values[ER_PROBE_VALUES]; /* 0: not asked for, or not readable */
+};
+
+/* A call of a function that allocates or frees; of realloc perhaps two. */
+struct er_heap {
+	struct er_clock at; /* weight: 1; time: after an allocation, before a free */
+	__u64 size, address, old;
+	__u32 kind;         /* enum er_heap_kind */
+	__u32 pad;
 };
 
 /*
@@ -385,6 +395,7 @@ _Static_assert(ER_MAX_USER_FRAMES == 512, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 80, "ring contract");
 _Static_assert(sizeof(struct er_probe) == 80 + 8 * ER_PROBE_VALUES, "ring contract");
+_Static_assert(sizeof(struct er_heap) == 104, "ring contract");
 _Static_assert(sizeof(struct er_io) == 112 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");
 
 #define ER_TASK_SECOND(type) \
@@ -436,6 +447,7 @@ enum er_prog {
 	ER_PROG_PROBE,
 	ER_PROG_SPAN,
 	ER_PROG_IO,
+	ER_PROG_HEAP,
 	ER_PROG_COUNT
 };
 
@@ -474,7 +486,7 @@ struct er_cpu {
 	struct er_split left;  /* of the last thread whose switch out was not seen */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 576, "ring contract");
+_Static_assert(sizeof(struct er_cpu) == 640, "ring contract");
 _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_EXIT]) / 64 ==
 		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
 

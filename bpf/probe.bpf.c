@@ -9,9 +9,8 @@
  * argument that cannot be read, because its page is not in memory, makes them false. In a record it
  * is 0. Both are counted.
  *
- * Since Linux 6.0 a program in user code can be preempted by another thread's on the same CPU. So
- * each CPU has several areas to walk stacks in, and a hit takes a free one. A hit that finds none is
- * counted, and its record is lost. Counts are added to atomically.
+ * A hit that finds no area to walk its stack in (area.bpf.h) is counted, and its record is lost. Counts
+ * are added to atomically, because the program can be preempted.
  */
 #include "bpf/vmlinux.h"
 
@@ -19,6 +18,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/area.bpf.h"
 #include "bpf/cost.bpf.h"
 #include "bpf/place.bpf.h"
 #include "bpf/sample.bpf.h"
@@ -131,12 +131,7 @@ static __noinline int claim_area(void)
 {
 	struct er_probe_cpu *pc = this_probe_cpu();
 
-	if (!pc)
-		return -1;
-	for (int i = 0; i < ER_PROBE_AREAS; i++)
-		if (!(__sync_fetch_and_or(&pc->busy, 1ULL << i) & 1ULL << i))
-			return i;
-	return -1;
+	return pc ? area_claim(&pc->busy) : -1;
 }
 
 static __always_inline void release_area(int area)
@@ -144,7 +139,7 @@ static __always_inline void release_area(int area)
 	struct er_probe_cpu *pc = this_probe_cpu();
 
 	if (pc)
-		__sync_fetch_and_and(&pc->busy, ~(1ULL << (area & 63)));
+		area_release(&pc->busy, area);
 }
 
 /* sm->ring NULL: the record is lost. */

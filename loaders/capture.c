@@ -345,6 +345,16 @@ void capture_io_counts(const struct capture *c, struct capture_io *ret)
 			loaders[i]->io_counts(c->selves[i], ret);
 }
 
+uint64_t capture_heap_missed(const struct capture *c)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->heap_missed)
+			n += loaders[i]->heap_missed(c->selves[i]);
+	return n;
+}
+
 void capture_calls(const struct capture *c, struct er_calls *ret)
 {
 	for (int i = 0; i < NLOADERS; i++)
@@ -388,6 +398,7 @@ size_t capture_costs(const struct capture *c, struct capture_cost *ret, size_t m
 		[ER_PROG_EXEC] = "er_exec",           [ER_PROG_FAULT] = "er_fault",
 		[ER_PROG_COUNTER] = "er_overflow",    [ER_PROG_PROBE] = "er_probe",
 		[ER_PROG_SPAN] = "er_span",           [ER_PROG_IO] = "er_io",
+		[ER_PROG_HEAP] = "er_heap",
 		[ER_PROG_SYS_ENTER] = "er_sys_enter", [ER_PROG_SYS_EXIT] = "er_sys_exit",
 	};
 	size_t n = 0;

@@ -116,6 +116,22 @@ struct capture_probed {
 	uint64_t missed;         /* runs of the programs that the kernel left out, of all probes */
 };
 
+/* A function of the heap in a program that does not load er_heap.so. */
+struct capture_heap_site {
+	const char *name;        /* for messages */
+	struct uprobe_site at;   /* its cookie and `ret` are not used */
+	struct er_heap_site rule;
+};
+
+/* Its arrays and descriptors are borrowed while the capture is opened. */
+struct capture_heap {
+	const struct capture_heap_site *sites;
+	size_t nsites;           /* up to ER_MAX_HEAP_SITES */
+	const pid_t *pids;       /* breakpoints are in these processes only, not in their children; */
+	size_t npids;            /* 0: in all that run the files */
+	bool starts;             /* the process has not run its program yet */
+};
+
 /* Of all names of spans together, since the begin. */
 struct capture_span_losses {
 	uint64_t missed;         /* runs of the programs that the kernel left out */
@@ -154,6 +170,7 @@ struct capture_plan {
 	const struct capture_probe *probes; /* NULL: the probe programs are not loaded */
 	size_t nprobes;          /* up to ER_MAX_PROBES */
 	const struct capture_spans *spans; /* NULL: none; they need `states` */
+	const struct capture_heap *heap; /* NULL: no heap is traced here */
 	bool io;                 /* trace the system calls that do I/O */
 	bool cuts;               /* capture_cut is used */
 	bool no_bpf;             /* nothing is captured here: the caller has records from elsewhere, */
@@ -282,6 +299,8 @@ uint32_t capture_count(struct capture *c, int cpu, enum er_kind kind, uint32_t p
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
 /* `probe` is an index into the plan's probes. */
 void capture_probed(const struct capture *c, size_t probe, struct capture_probed *ret);
+/* Runs of the programs of `heap` that the kernel left out. */
+uint64_t capture_heap_missed(const struct capture *c);
 /* All 0 without `io`. Valid until capture_close. */
 void capture_io_counts(const struct capture *c, struct capture_io *ret);
 /*

@@ -58,6 +58,7 @@ struct loader {
 	void (*calls)(const void *self, struct er_calls *ret);
 	void (*family)(const void *self, struct capture_family_count *ret);
 	void (*probed)(const void *self, size_t probe, struct capture_probed *ret);
+	uint64_t (*heap_missed)(const void *self);
 	void (*io_counts)(const void *self, struct capture_io *ret);
 	void (*span_sums)(const void *self, size_t name, struct er_span_sums *ret,
 			  uint64_t hist[ER_SPAN_BUCKETS]);
@@ -67,7 +68,7 @@ struct loader {
 /* All loaders, in the order in which they start; they stop in the opposite order. */
 #define LOADERS(row) \
 	row(family_loader) row(profile_loader) row(counter_loader) row(probe_loader) row(span_loader) \
-	row(io_loader)
+	row(io_loader) row(heap_loader)
 
 #define LOADER_DECLARATION(name) extern const struct loader name;
 LOADERS(LOADER_DECLARATION)

@@ -219,6 +219,11 @@ void uprobes_prepare(struct bpf_program *prog)
 		bpf_program__set_expected_attach_type(prog, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 }
 
+bool uprobes_survive_setuid(void)
+{
+	return has_multi();
+}
+
 /* --- a link for each site --- */
 
 static int attach_each(struct uprobes *u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,

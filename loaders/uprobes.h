@@ -42,6 +42,11 @@ int uprobes_attach_tracepoint(struct uprobes **u, int prog, int id, uint64_t coo
  * that are reached only cost their breakpoints. 0 or -errno.
  */
 int uprobes_raise(struct uprobes **u, const struct uprobe_site *sites, size_t n, pid_t pid);
+/*
+ * Whether sites that are in one process only stay there when it begins to run a set-user-id program. The
+ * kernel then takes perf events away, and with them the sites.
+ */
+bool uprobes_survive_setuid(void);
 /* Why a place was refused and what to do, for the text of a message; err > 0. */
 const char *uprobes_why(int err);
 /*

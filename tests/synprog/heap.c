@@ -3,11 +3,15 @@
  * Allocates and frees, and prints what it did: for each function "NAME.allocs", "NAME.bytes",
  * "NAME.leaks" and "NAME.leaked", tab, number. `heap fork` does the same in a child as well, `heap
  * threads` in four threads, which free each other's blocks. `heap sampled` leaks blocks for -H sampled.
+ * `heap attached` prints "ready" and then does each of "all", "threads" and "odd" when it reads that word. It
+ * prints "done" afterwards, and the numbers when its input ends.
  * `heap churn N` makes N pairs of malloc and free at a depth of 20 calls and prints the CPU time and the
  * elapsed time of a pair in ns.
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +29,16 @@ struct count {
 	unsigned long allocs, bytes, leaks, leaked;
 };
 
-enum { BEFORE_MAIN, LEAK, CHURN, GROW, ZEROED, ALIGNED, MAP, HAND, SMALL_BLOCKS, LARGE_BLOCKS, NAMES };
+enum {
+	BEFORE_MAIN, LEAK, CHURN, GROW, ZEROED, ALIGNED, MAP, HAND, SMALL_BLOCKS, LARGE_BLOCKS, REFUSED, LEFT, INNER,
+	NAMES
+};
 
 static struct count counts[NAMES] = {
 	[BEFORE_MAIN] = { "before_main" }, [LEAK] = { "leak" },	      [CHURN] = { "churn" },
 	[GROW] = { "grow" },		   [ZEROED] = { "zeroed" },   [ALIGNED] = { "aligned" },
 	[MAP] = { "map" },		   [HAND] = { "hand_over" },
+	[REFUSED] = { "refused" },	   [LEFT] = { "leave" },      [INNER] = { "after_leaving" },
 	[SMALL_BLOCKS] = { "small_blocks" }, [LARGE_BLOCKS] = { "large_blocks" },
 };
 
@@ -165,6 +173,62 @@ static FUNCTION void all(void)
 	map();
 }
 
+/* What fails is no allocation, and the old block is as before. */
+static FUNCTION void refused(void)
+{
+	volatile size_t huge = ~0ul >> 2, most = ~0ul;
+	void *p = malloc(123), *none = NULL;
+
+	note(REFUSED, 123, 1);
+	for (int i = 0; i < 10; i++)
+		if (malloc(huge) || calloc(huge, 2) || realloc(p, huge) || reallocarray(p, most, 2) ||
+		    !posix_memalign(&none, 64, huge) ||
+		    mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+			abort();
+	free(NULL);
+	sink = p;
+	sink = NULL;
+}
+
+/*
+ * posix_memalign cannot write to the address, and the handler of the signal jumps away: this call never
+ * returns. It holds no lock then.
+ */
+static sigjmp_buf out;
+
+static void jump(int sig __attribute__((unused)))
+{
+	siglongjmp(out, 1);
+}
+
+static FUNCTION void after_leaving(int depth)
+{
+	if (depth) {
+		after_leaving(depth - 1);
+		__asm__ volatile("" ::: "memory"); /* no tail call */
+		return;
+	}
+	for (int i = 0; i < 10; i++) {
+		sink = malloc(55);
+		note(INNER, 55, 1);
+	}
+	sink = NULL;
+}
+
+static FUNCTION void leave(void)
+{
+	void **nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	note(LEFT, 4096, 0);
+	signal(SIGSEGV, jump);
+	if (!sigsetjmp(out, 1) && !posix_memalign(nowhere, 64, 999))
+		abort();
+	signal(SIGSEGV, SIG_DFL);
+	munmap(nowhere, 4096);
+	after_leaving(20);
+	after_leaving(0);
+}
+
 static FUNCTION void small_blocks(void)
 {
 	for (int i = 0; i < BLOCKS; i++) {
@@ -191,6 +255,30 @@ static void print(void)
 		dprintf(1, "%s.allocs\t%lu\n%s.bytes\t%lu\n%s.leaks\t%lu\n%s.leaked\t%lu\n", c->name,
 			c->allocs, c->name, c->bytes, c->name, c->leaks, c->name, c->leaked);
 	}
+}
+
+static int attached(void)
+{
+	char word[100], *before[100];
+
+	for (int i = 0; i < 100; i++)
+		before[i] = malloc(60);
+	dprintf(1, "ready\n");
+	for (ssize_t n; (n = read(0, word, sizeof(word) - 1)) > 0; dprintf(1, "done\n")) {
+		word[n] = 0;
+		if (!strcmp(word, "all\n"))
+			all();
+		else if (!strcmp(word, "threads\n"))
+			threads();
+		else if (!strcmp(word, "odd\n")) {
+			refused();
+			leave();
+			for (int i = 0; i < 100; i++)
+				free(before[i]);
+		}
+	}
+	print();
+	return 0;
 }
 
 static double ns_of(clockid_t clock)
@@ -227,6 +315,8 @@ int main(int argc, char **argv)
 		       (ns_of(CLOCK_MONOTONIC) - elapsed) / n);
 		return 0;
 	}
+	if (!strcmp(what, "attached"))
+		return attached();
 	if (!strcmp(what, "fork")) {
 		pid_t pid = fork();
 

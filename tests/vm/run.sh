@@ -89,7 +89,7 @@ make_init()
 	# Debian's busybox is built without fractional sleep, so use the host's.
 	put "$(command -v busybox)" "$(command -v sleep)" $selftests "$out/bin/er_kernel" "$out/bin/collect" "$out/bin/er_print" \
 		"$out/tests/synprog/spin" "$out/tests/synprog/sysload" "$out/tests/synprog/faults" "$out/tests/synprog/probed" \
-		"$out/tests/synprog/fileio"
+		"$out/tests/synprog/fileio" "$out/tests/synprog/heap"
 	cp "$here"/guest.sh "$here"/guest/*.sh "$init/bin/"
 	cat >"$init/init" <<END
 #!/bin/busybox sh

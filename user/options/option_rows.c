@@ -444,7 +444,7 @@ const struct option_row option_rows[] = {
 	  opt_states },
 	{ BOTH, 's', NULL, "on|off|us|all", "trace waits of so many us; on: calibrated (off)",
 	  opt_trace },
-	{ BOTH, 'H', NULL, "on|off|sampled", "trace the load's heap, or 1 event in 512 KiB (off)", opt_heap },
+	{ BOTH, 'H', NULL, "on|off|sampled", "trace the program's heap, or 1 event in 512 KiB (off)", opt_heap },
 	{ BOTH, 'i', NULL, "on|off", "trace reads, writes, opens, …, with stacks (off)", opt_io },
 	{ BOTH, 0, "exact-user", NULL, "measure user and system time at each system call", opt_exact_user },
 	{ BOTH, 0, "budget", "percent", "of all CPU time: above it, drop stacks of waits",

@@ -129,6 +129,15 @@ static int plan_flight(struct plan *p, struct diag *d)
 	return 0;
 }
 
+/* Single threads, or threads of the kernel. */
+static bool has_thread_targets(const struct plan *p)
+{
+	vec_for_each(t, &p->targets)
+		if (t->tid)
+			return true;
+	return false;
+}
+
 /* Check combinations of options. */
 static int check_whole(const struct options *o, struct diag *d)
 {
@@ -161,8 +170,11 @@ static int check_whole(const struct options *o, struct diag *d)
 		return diag_error(d, "--dump-on: uses the signal of -l or -y: choose another one");
 	if (p->leave_stopped && !p->load)
 		return diag_error(d, "-x: there is no load to leave stopped: name a command");
-	if (p->heap && !p->load)
-		return diag_error(d, "-H: traces the heap of a load that it starts: name a command");
+	if (p->heap && !p->load && !p->targets.len)
+		return diag_error(d, "-H: traces the heap of programs, not of the whole system: name a command, or a "
+				     "process with -%c", p->program ? 'P' : 'T');
+	if (p->heap && !p->load && has_thread_targets(p))
+		return diag_error(d, "-H: the threads of a process have one heap: name the whole process with -T");
 	if (p->heap && (plan_rolls(p) || p->flight_ns))
 		return diag_error(d, "-H: one experiment must have all allocations and frees: leave %s out",
 				  p->flight_ns ? "--flight" : "--roll");
@@ -286,4 +298,5 @@ void options_free(struct options *o)
 	vec_free(&o->plan.spans);
 	counters_free(&o->plan.counters);
 	probes_free(&o->plan.probes);
+	heap_sites_free(&o->plan.heap_sites);
 }

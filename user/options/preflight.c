@@ -77,17 +77,43 @@ int preflight(const struct plan *plan, struct diag *d)
 	return 0;
 }
 
-int preflight_probes(struct plan *plan, struct diag *d)
+/* The recorded processes, which the caller frees. */
+static pid_t *processes(const struct plan *plan, size_t *n)
 {
-	__cleanup(freep) pid_t *pids = xcalloc(plan->targets.len + 1, sizeof(*pids));
-	size_t n = 0;
+	pid_t *pids = xcalloc(plan->targets.len + 1, sizeof(*pids));
 
+	*n = 0;
 	vec_for_each(t, &plan->targets) {
 		if (t->pid)
-			pids[n++] = t->pid;
+			pids[(*n)++] = t->pid;
 	}
+	return pids;
+}
+
+int preflight_probes(struct plan *plan, struct diag *d)
+{
+	size_t n;
+	__cleanup(freep) pid_t *pids = processes(plan, &n);
+
 	plan->capture.nprobes = plan->probes.len;
 	return probes_find(&plan->probes, pids, n, d);
+}
+
+int preflight_heap(struct plan *plan, struct diag *d)
+{
+	size_t n;
+	__cleanup(freep) pid_t *pids = processes(plan, &n);
+	__cleanup(freep) char *path = plan->heap && plan->load ? load_path(plan->load) : NULL;
+	int err = 0;
+
+	if (path)
+		err = heap_sites_of_program(path, d, &plan->heap_sites);
+	else if (plan->heap && n)
+		err = heap_sites_of_processes(pids, n, d, &plan->heap_sites);
+	if (!err && plan->heap == HEAP_SAMPLED && plan->heap_sites.sites.len)
+		return diag_error(d, "-H sampled: needs a program that is linked dynamically and that collect starts: use -H on, "
+				     "which stops the program at each call of an allocation function");
+	return err;
 }
 
 static void preview_states(const struct plan *plan, FILE *out)

@@ -17,6 +17,8 @@ struct diag;
 int preflight(const struct plan *plan, struct diag *d);
 /* Find the places of the plan's probes. Returns 0, or -1 after one sentence. */
 int preflight_probes(struct plan *plan, struct diag *d);
+/* Find the functions of -H in programs that do not load its library. Returns 0, or -1 after one sentence. */
+int preflight_heap(struct plan *plan, struct diag *d);
 /* Check that the load, if there is one, can be run. 0, or -errno after one sentence. */
 int preflight_load(const struct plan *plan, struct diag *d);
 /* -n: print what would be recorded. */

@@ -28,7 +28,7 @@ static int record(struct options *o, int *load_signal, struct diag *d)
 	if (o->output && !preview && own_output_to(o->output, o->plan.load_fds, d) < 0)
 		return 1;
 	if ((preview ? preflight_load(plan, d) : preflight(plan, d)) == 0 &&
-	    preflight_probes(&o->plan, d) == 0 &&
+	    preflight_probes(&o->plan, d) == 0 && preflight_heap(&o->plan, d) == 0 &&
 	    expname_choose(plan, &name, d) == 0) {
 		if (preview || plan->verbose)
 			preflight_preview(plan, &name, preview ? stdout : stderr);

@@ -87,14 +87,16 @@ bool binary_named(const char *file, const char *name)
 
 struct mapped_search {
 	struct probe_sites *ret;
-	const char *name; /* a file's name; or a path: of the file that was there, and is no more */
+	const char *name; /* a file's name; NULL: any; or a path: of the file that was there, and is no more */
 	pid_t pid;
 };
 
 static bool is_wanted(const char *path, const char *name)
 {
-	size_t n = strlen(name);
+	size_t n = name ? strlen(name) : 0;
 
+	if (!name)
+		return *path == '/';
 	if (*name == '/')
 		return !strncmp(path, name, n) && !strcmp(path + n, " (deleted)");
 	return *path == '/' && binary_named(strrchr(path, '/') + 1, name);
@@ -113,6 +115,18 @@ static bool look_at_mapping(void *ctx, const struct maps_line *l)
 	if (add_path(m->ret, link, l->path))
 		add_below(m->ret, m->pid, l->path);
 	return true;
+}
+
+int binary_add(const char *path, struct probe_sites *ret)
+{
+	return add_path(ret, path, path);
+}
+
+void binary_find_code(pid_t pid, struct probe_sites *ret)
+{
+	struct mapped_search m = { ret, NULL, pid };
+
+	procfs_code(pid, look_at_mapping, &m);
 }
 
 static void add_mapped(struct probe_sites *ret, const char *name, const pid_t *pids, size_t n)
@@ -186,7 +200,7 @@ static void add_from_cache(struct probe_sites *ret, const struct file *f, const 
 	}
 }
 
-static void add_library(struct probe_sites *ret, const char *name)
+void binary_add_library(const char *name, struct probe_sites *ret)
 {
 	struct file f;
 
@@ -202,7 +216,7 @@ static void find_name(struct probe_sites *ret, const char *name, const pid_t *pi
 	if (!ret->binaries.len)
 		add_from_path(ret, name);
 	if (!ret->binaries.len)
-		add_library(ret, name);
+		binary_add_library(name, ret);
 }
 
 /* --- the whole --- */

@@ -32,14 +32,27 @@ static bool look_at_mapping(void *ctx, const struct maps_line *l)
 	return !s->maps;
 }
 
-static void look_at_process(void *ctx, pid_t pid)
+static bool is_filtered(pid_t pid)
 {
-	struct search *s = ctx;
 	struct buf status = { 0 };
 	bool filtered = !procfs_read(pid, "status", &status) && strstr(status.data, "\nSeccomp:\t2");
 
 	buf_free(&status);
-	if (s->found || !filtered)
+	return filtered;
+}
+
+bool seccomp_kills_return(pid_t pid)
+{
+	struct utsname un;
+
+	return !uname(&un) && seccomp_sees_return(un.release) && is_filtered(pid);
+}
+
+static void look_at_process(void *ctx, pid_t pid)
+{
+	struct search *s = ctx;
+
+	if (s->found || !is_filtered(pid))
 		return;
 	s->maps = false;
 	procfs_code(pid, look_at_mapping, s);

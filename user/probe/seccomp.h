@@ -19,4 +19,7 @@ bool seccomp_sees_return(const char *release);
  */
 bool seccomp_forbids(const struct probe_spec *s, const struct probe_sites *p, struct diag *d);
 
+/* Whether a return probe could kill this process. */
+bool seccomp_kills_return(pid_t pid);
+
 #endif

@@ -159,6 +159,7 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance);
 bool write_event(struct drain *dr, const void *record, bool last_chance);
 bool write_wait(struct drain *dr, const void *record, bool last_chance);
 bool write_total(struct drain *dr, const void *record, bool last_chance);
+bool write_heap(struct drain *dr, const void *record, bool last_chance);
 bool write_span(struct drain *dr, const void *record, bool last_chance);
 
 /* --- heap_events.c, also for clock_events.c --- */

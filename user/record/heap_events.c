@@ -107,6 +107,26 @@ static uint64_t weight(const struct sink *k, const struct heap_record *r)
 	return s / -expm1(-s / HEAP_SAMPLE_BYTES) + 0.5;
 }
 
+/* The fields of a packet after FRINFO. */
+struct heap_fields {
+	uint64_t kind, size, address, old;
+};
+
+static void put_packet(struct drain *dr, struct output *output, const struct actor *a, uint64_t time_ns,
+		       uint32_t cpu, uint32_t uid, const struct heap_fields *f)
+{
+	thread_names_note(dr->names, a->task, a->comm, false, time_ns);
+	output_packet(dr->parts.recording, output, ER_PKT_HEAP,
+		      (int64_t[]){ drain_lwp(a, output), a->task->tid, cpu, time_ns, uid, f->kind, f->size,
+				   f->address, f->old }, NULL);
+}
+
+static uint32_t lost_stack(struct drain *dr, struct output *output)
+{
+	dr->parts.drops->n[DROP_STACK]++;
+	return output_pseudo(dr->parts.recording, output, "<Stack-lost>");
+}
+
 static void write_packet(struct sink *k, const struct heap_process *p, const struct heap_record *r)
 {
 	struct drain *dr = k->dr;
@@ -122,14 +142,34 @@ static void write_packet(struct sink *k, const struct heap_process *p, const str
 		return;
 	uid = stacks_write(dr->stacks, output, heap_stack_id(p, r->stack),
 			   &(struct stack_shape){ .with_user = true, .time_ns = r->time_ns });
-	if (!uid) {
-		dr->parts.drops->n[DROP_STACK]++;
-		uid = output_pseudo(dr->parts.recording, output, "<Stack-lost>");
+	put_packet(dr, output, &actor, r->time_ns, 0, uid ? uid : lost_stack(dr, output),
+		   &(struct heap_fields){ r->kind, weight(k, r), r->address, r->old });
+}
+
+/* A record of BPF, from a program that does not load the library. */
+bool write_heap(struct drain *dr, const void *record, bool last_chance)
+{
+	const struct er_heap *h = record;
+	uint64_t time_ns = h->at.h.time_ns;
+	struct actor actor = route_actor(dr, &h->at.task, false, time_ns);
+	struct output *output;
+	uint32_t uid;
+
+	if (recording_full(dr->parts.recording)) {
+		drops_limit(dr->parts.drops, time_ns);
+		return true;
 	}
-	thread_names_note(dr->names, &task, actor.comm, false, r->time_ns);
-	output_packet(dr->parts.recording, output, ER_PKT_HEAP,
-		      (int64_t[]){ drain_lwp(&actor, output), r->tid, 0, r->time_ns, uid, r->kind,
-				   weight(k, r), r->address, r->old }, NULL);
+	output = output_of(dr, &actor, time_ns);
+	if (!output)
+		return true;
+	uid = stacks_write(dr->stacks, output, h->at.stack,
+			   &(struct stack_shape){ .with_user = true, .time_ns = time_ns });
+	if (!uid && !last_chance)
+		return false;
+	dr->nwritten[ER_KIND_HEAP]++;
+	put_packet(dr, output, &actor, time_ns, h->at.cpu, uid ? uid : lost_stack(dr, output),
+		   &(struct heap_fields){ h->kind, h->size, h->address, h->old });
+	return true;
 }
 
 static void take_event(void *ctx, const struct heap_process *p, const struct heap_record *r)

@@ -142,6 +142,11 @@ static bool wants_io(const struct plan *plan)
 	return plan->capture.io;
 }
 
+static bool heap_valid(const void *record, size_t size)
+{
+	return ((const struct er_heap *)record)->kind <= ER_HEAP_IS_MUNMAP;
+}
+
 static bool wants_clock(const struct plan *plan)
 {
 	return plan->capture.interval_ns > 0;
@@ -271,6 +276,14 @@ static const struct data_kind kinds[ER_KIND_COUNT] = {
 		.values = io_values,
 		.text = io_name,
 		.own = true,
+	},
+	[ER_KIND_HEAP] = {
+		.word = "heap",
+		.counted_as = ER_KIND_HEAP,
+		.size = sizeof(struct er_heap),
+		.valid = heap_valid,
+		.stacks = event_stacks,
+		.write = write_heap,
 	},
 	[ER_KIND_SPAN] = {
 		.word = "span",

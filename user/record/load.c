@@ -33,26 +33,37 @@ static bool runnable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-static bool in_path(const char *name)
+/* The caller frees it; NULL: there is none. */
+static char *in_path(const char *name)
 {
 	const char *dirs = getenv("PATH");
 
 	for (const char *p = dirs ? dirs : "/bin:/usr/bin", *end; p; p = *end ? end + 1 : NULL) {
-		__cleanup(freep) char *file = NULL;
+		char *file;
 
 		end = strchrnul(p, ':');
 		/* An empty entry of PATH means the current directory. */
 		file = end == p ? xasprintf("./%s", name) :
 				  xasprintf("%.*s/%s", (int)(end - p), p, name);
 		if (runnable(file))
-			return true;
+			return file;
+		free(file);
 	}
-	return false;
+	return NULL;
+}
+
+char *load_path(char *const *argv)
+{
+	if (!strchr(argv[0], '/'))
+		return in_path(argv[0]);
+	return runnable(argv[0]) ? xstrdup(argv[0]) : NULL;
 }
 
 int load_check(char *const *argv, struct diag *d)
 {
-	if (strchr(argv[0], '/') ? runnable(argv[0]) : in_path(argv[0]))
+	__cleanup(freep) char *path = load_path(argv);
+
+	if (path)
 		return 0;
 	diag_error(d, "load '%s': there is no such command, or it may not be run: check the name",
 		   argv[0]);

@@ -33,6 +33,8 @@ enum load_how {
 	LOAD_JIT = 1 << 1,  /* --jit: its runtimes name their generated code */
 };
 
+/* The file that the command runs, which the caller frees; NULL: there is none that may be run. */
+char *load_path(char *const *argv);
 /* Check that the command exists and may be run. 0, or -errno after reporting. */
 int load_check(char *const *argv, struct diag *d);
 

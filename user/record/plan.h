@@ -13,6 +13,7 @@
 #include "analysis/base/vec.h"
 #include "loaders/capture.h"
 #include "loaders/pressure.h"
+#include "user/probe/heap_sites.h"
 #include "user/probe/probes.h"
 #include "user/counters/counters.h"
 #include "user/preload/heap_ring.h"
@@ -36,7 +37,8 @@ struct plan {
 	 */
 	struct capture_plan capture;
 	counter_list counters;  /* -h */
-	enum heap_mode heap;    /* -H: of the load */
+	enum heap_mode heap;    /* -H: of the load, or of the targets */
+	struct heap_sites heap_sites; /* -H: of a program that does not load er_heap.so */
 	bool locks;             /* -s all: also count the locks that the load takes without a wait */
 	VEC(struct probe_spec) spans; /* --span */
 	uint64_t span_limit;    /* --span-limit: records a second on each CPU; 0: unlimited */

@@ -126,6 +126,27 @@ static int open_perf(struct recording_session *s, const struct capture_plan *cp)
 	return task_perf_open(&plan, s->d, &s->perf);
 }
 
+/*
+ * Breakpoints in a library that other programs use, such as libc, are set in the recorded process only:
+ * each would cost the others a microsecond a call.
+ */
+static struct capture_heap heap_capture(const struct recording_session *s, pid_t **pids)
+{
+	const struct heap_sites *h = &s->plan->heap_sites;
+	struct capture_heap ret = { .sites = h->sites.data, .nsites = h->sites.len };
+
+	if (!h->sites.len || !h->shared)
+		return ret;
+	ret.pids = *pids = xcalloc(s->plan->targets.len + 1, sizeof(**pids));
+	ret.starts = s->plan->load;
+	if (s->plan->load)
+		(*pids)[ret.npids++] = s->load.pid;
+	else
+		vec_for_each(t, &s->plan->targets)
+			(*pids)[ret.npids++] = t->pid;
+	return ret;
+}
+
 static int open_capture(struct recording_session *s)
 {
 	struct capture_counter counters[ER_MAX_COUNTERS];
@@ -133,6 +154,8 @@ static int open_capture(struct recording_session *s)
 	const struct capture_family family = { .pidfd = s->load.pid ? s->load.pidfd : -1,
 					       .descend = s->plan->follow != FOLLOW_OFF };
 	struct capture_plan cp = s->plan->capture;
+	__cleanup(freep) pid_t *pids = NULL;
+	const struct capture_heap heap = heap_capture(s, &pids);
 	uint64_t before;
 	int err;
 
@@ -146,6 +169,7 @@ static int open_capture(struct recording_session *s)
 		counters[cp.ncounters++] = c->event;
 	cp.counters = counters;
 	cp.probes = probes;
+	cp.heap = heap.nsites ? &heap : NULL;
 	cp.self = getpid();
 	cp.helpers[0] = opener_pid();
 	cp.helpers[1] = s->worker ? unwind_worker_pid(s->worker) : 0;
@@ -302,6 +326,9 @@ static void tell_attached(struct recording_session *s)
 	if (plan->program && plan->capture.trace_ns == TRACE_ALL)
 		tell(s, "-s all: only waits are recorded, and not how often locks are taken without a wait: for that "
 			"let collect start the program");
+	if (plan->heap && (!plan->program || plan->follow != FOLLOW_OFF))
+		tell(s, "-H: the heap of this process is traced, and not that of processes that it creates: for that "
+			"let the recorder start the program");
 }
 
 static void tell_all(struct recording_session *s)
@@ -412,11 +439,11 @@ static int open_servers(struct recording_session *s)
 
 	if (plan->timers)
 		s->heap = heap_server_open(HEAP_CLOCK, plan->capture.interval_ns, s->d);
-	else if (plan->heap)
+	else if (plan->heap && plan->load)
 		s->heap = heap_server_open(plan->heap, 0, s->d);
 	if (plan->locks)
 		s->locks = heap_server_open(HEAP_LOCKS, 0, s->d);
-	return (s->heap || !(plan->timers || plan->heap)) && (s->locks || !plan->locks) ? 0 : -1;
+	return (s->heap || !(plan->timers || (plan->heap && plan->load))) && (s->locks || !plan->locks) ? 0 : -1;
 }
 
 int recording_session_begin(struct recording_session *s)

@@ -80,14 +80,30 @@ void recording_session_mark_libraries(struct recording_session *s)
 	}
 }
 
+/* Heap events that the programs at breakpoints could not send. */
+static uint64_t breakpoints_lost(const struct recording_session *s)
+{
+	uint64_t n = capture_heap_missed(s->capture);
+	struct er_counts c;
+
+	for (int cpu = 0; cpu < capture_ncpus(s->capture); cpu++) {
+		capture_counts(s->capture, cpu, &c);
+		n += c.lost[ER_KIND_HEAP];
+	}
+	return n;
+}
+
 void recording_session_library_drops(struct recording_session *s)
 {
+	uint64_t lost = s->plan->heap_sites.sites.len && s->capture ? breakpoints_lost(s) : 0;
+
 	if (s->heap && !s->clock) {
 		struct heap_counts c = heap_server_counts(s->heap);
 
-		s->drops.n[DROP_HEAP] = c.lost + c.malformed;
+		lost += c.lost + c.malformed;
 		s->drops.n[DROP_HEAP_PROCESS] = c.refused + c.unseen;
 	}
+	s->drops.n[DROP_HEAP] = lost;
 	if (s->locks) {
 		struct heap_counts c = heap_server_counts(s->locks);
 
@@ -113,6 +129,8 @@ static void say_untraced(struct recording_session *s)
 	struct heap_counts c;
 
 	c = heap_server_counts(s->heap);
+	if (s->plan->heap_sites.sites.len)
+		return;
 	if (c.processes || c.refused || c.unseen)
 		return;
 	say(s, text);

@@ -1,0 +1,163 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Heap tracing (-H) of programs that do not load the library: linked statically, set-user-id, or running
+# already. The workload counts its own allocations, bytes and leaks by function; the recording has the same.
+. "$(dirname "$0")/../lib/live.sh"
+[ -x "$O/bin/collect" ] || skip_all "collect was not built"
+
+collect=$O/bin/collect
+metrics=e.heapalloccnt:e.heapallocbytes:e.heapleakcnt:e.heapleakbytes
+functions="leak churn grow zeroed aligned map"
+
+# compare NAME EXPERIMENT TRUTH TIMES FUNCTION…: the recording has what the workload did so many times.
+compare()
+{
+	local name=$1 exp=$2 truth=$3 times=$4 f want got
+	shift 4
+	"$er_print" -metrics $metrics:name -functions "$exp" >rows 2>&1
+	for f; do
+		want=$(for what in allocs bytes leaks leaked; do
+			awk -F'\t' -v n="$f.$what" -v t="$times" '$1 == n { printf "%d ", $2 * t }' "$truth"
+		done)
+		got=$(awk -v f="$f" '$5 == f { print $1, $2, $3, $4, "" }' rows)
+		[ -n "$want" ] && [ "$got" = "$want" ] && ok "$name: $f" ||
+			not_ok "$name: $f" "$got, not $want: $(cat rows record.err)"
+	done
+	"$er_print" -header "$exp" >header 2>&1
+	check_that "$name: nothing was lost" "$(grep -ci 'heap event' header) == 0" "$(cat header)"
+}
+
+# run NAME COMMAND…: record a program that collect starts.
+run()
+{
+	local exp=$1.er
+	shift
+	"$collect" -p off -H on -o "$exp" "$@" >out 2>record.err || not_ok "$exp is recorded" "$(cat record.err)"
+}
+
+# --- linked statically ---
+
+static=$tmp/heap_static
+if gcc -O1 -g -static "$top/tests/synprog/heap.c" -o "$static" -pthread 2>gcc.err; then
+	run static "$static"
+	compare "static" static.er out 1 before_main $functions
+	check_that "static: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
+	"$er_print" -leaks static.er >leaks 2>&1
+	check_that "static: stacks begin with the caller and are complete" "$(awk 'BEGIN { RS = "" }
+		/ leak \+/ && / all \+/ && / main \+/ && / _start \+/ && !/ malloc \+/ && / 523500 / { n++ } END { print n + 0 }' leaks) == 1" \
+		"$(cat leaks)"
+	run threads "$static" threads
+	compare "static, threads" threads.er out 1 before_main $functions hand_over
+	run fork "$static" fork
+	compare "static, fork" fork.er out 2 $functions
+	cp "$static" stripped && strip stripped
+	run stripped ./stripped
+	check_that "stripped: that it is not traced is said, with the remedy" \
+		"$(grep -c -- '-H:.*do not strip it' record.err) == 1" "$(cat record.err)"
+	"$collect" -H sampled -o no.er "$static" >out 2>record.err
+	check_that "-H sampled is refused" "$? != 0 && $(grep -c . record.err) == 1 && $(grep -c 'use -H on' record.err) == 1" \
+		"$(cat record.err)"
+else
+	skip "static programs" "they cannot be built here"
+fi
+
+# --- set-user-id ---
+
+cp "$syn/heap" suid && chown nobody suid && chmod 4755 suid && chmod 755 "$tmp"
+run suid ./suid
+compare "set-user-id" suid.er out 1 before_main $functions
+run suidthreads ./suid threads
+compare "set-user-id, threads" suidthreads.er out 1 before_main $functions hand_over
+# It lives for longer than the recorder keeps a process that has ended.
+check_that "set-user-id: it is one process" "$(zcat suid.er/processes.xml.gz | grep -c '<process') == 1" \
+	"$(zcat suid.er/processes.xml.gz)"
+
+# --- running ---
+
+# code_of PID: a checksum of the code of libc that the process has in its memory.
+code_of()
+{
+	perl -e 'my ($pid) = @ARGV; open my $maps, "<", "/proc/$pid/maps" or die; open my $mem, "<", "/proc/$pid/mem" or die;
+		my $all = 0;
+		while (<$maps>) {
+			next unless /^([0-9a-f]+)-([0-9a-f]+) r-xp .*libc\.so/;
+			sysseek($mem, hex $1, 0); sysread($mem, my $code, hex($2) - hex($1)) or die;
+			$all = ($all * 31 + unpack("%64C*", $code) + 7 * unpack("%64V*", $code)) % 1000000007;
+		}
+		print "$all\n"' "$1"
+}
+
+# attach NAME RECORDER…: start the workload, record it while it does all, threads and odd.
+attach()
+{
+	local name=$1 recorder n=0 word
+	shift
+	rm -f words && mkfifo words
+	env ${preload:+LD_PRELOAD=$preload} "$syn/heap" attached <words >out & pid=$!
+	exec 9>words
+	until grep -q ready out; do sleep 0.05; done
+	[ -n "$preload" ] || code_before=$(code_of $pid)
+	"$@" $pid -o "$name.er" >record.out 2>record.err & recorder=$!
+	until [ -s "$name.er/recorder.xml" ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	[ -n "$preload" ] || code_during=$(code_of $pid)
+	for word in all threads odd; do
+		echo $word >&9
+		n=$((n + 1))
+		until [ "$(grep -c done out)" -ge $n ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	done
+	kill -INT $recorder
+	wait $recorder || not_ok "$name: is recorded" "$(cat record.err)"
+	[ -n "$preload" ] || code_after=$(code_of $pid)
+	exec 9>&-
+	wait $pid
+	check_that "$name: the process ends as by itself" "$? == 0"
+}
+
+preload=
+attach running "$collect" -p off -H on -P
+compare "running" running.er out 1 $functions hand_over refused leave after_leaving
+check_that "running: breakpoints were in its libc" "$code_before != $code_during" "$code_before $code_during"
+check_that "running: its libc is as before" "$code_before == $code_after" "$code_before $code_after"
+"$er_print" -filters 'HTYPE == MMAP' -metrics e.heapalloccnt:name -functions running.er >mapped 2>&1
+check_that "running: mappings of libc itself are not recorded" \
+	"$(awk '$2 == "<Total>" { print $1 }' mapped) == $(truth out map.allocs) + $(truth out leave.allocs)" "$(cat mapped)"
+"$er_print" -heapstat running.er >stat 2>&1
+# 100 that the workload counts, and what dprintf and threads had.
+check_that "running: frees of earlier blocks are counted" \
+	"$(awk '/Total frees/ { print $3 }' stat | grep . || echo 0) >= 100" "$(cat stat)"
+check_that "running: that its children are not traced is said" "$(grep -c -- '^collect: warning: -H: ' record.err) == 1" \
+	"$(cat record.err)"
+"$er_print" -header running.er >header 2>&1
+check "and in the experiment" grep -q -- 'Warning: -H: the heap of this process' header
+check "no program is left" test -z "$(bpftool prog show 2>/dev/null | grep -w 'er_heap_enter')"
+
+attach clocked "$collect" -H on -P
+compare "with a clock" clocked.er out 1 $functions hand_over
+attach whole "$er_kernel" -q 0 -p off -H on -T
+compare "er_kernel" whole.er out 1 $functions hand_over
+lib=$(ldconfig -p | awk '/libjemalloc\.so\.2 / { print $NF; exit }')
+if [ -n "$lib" ]; then
+	preload=$lib
+	attach jemalloc "$collect" -p off -H on -P
+	compare "jemalloc" jemalloc.er out 1 $functions hand_over refused
+	preload=
+else
+	skip "jemalloc" "not installed"
+fi
+
+# --- refused, or said ---
+
+refused()
+{
+	local word=$1
+	shift
+	"$@" >out 2>record.err
+	check_that "refused: $word" "$? != 0 && $(grep -c . record.err) == 1 && $(grep -cF -- "$word" record.err) == 1" \
+		"$(cat record.err)"
+}
+sleep 60 & pid=$!
+refused "use -H on" "$collect" -H sampled -o no.er -P $pid
+refused "not of the whole system" "$er_kernel" -H on -o no.er -t 1
+refused "the threads of a process have one heap" "$er_kernel" -H on -o no.er -t 1 -T $pid/$pid
+kill $pid
