@@ -47,6 +47,19 @@ KEPT int thing_int(int n) __asm__("_ZN2ns5thingEi");
 KEPT int thing_int(int n) { __asm__ volatile("nop; nop"); return n + 4; }
 KEPT int thing_char(char n) __asm__("_ZN2ns5thingEc");
 KEPT int thing_char(char n) { __asm__ volatile("nop; nop; nop"); return n + 5; }
+/* ns::text(char*) and ns::text(char const*) */
+KEPT int text_written(char *p) __asm__("_ZN2ns4textEPc");
+KEPT int text_written(char *p) { __asm__ volatile("nop; nop"); return p[0]; }
+KEPT int text_read(const char *p) __asm__("_ZN2ns4textEPKc");
+KEPT int text_read(const char *p) { __asm__ volatile("nop; nop; nop"); return p[1]; }
+
+/* Functions whose return may not be probed, by their names. */
+int odd_setjmp(int n);
+int odd_plain(int n);
+KEPT int odd_setjmp(int n) { __asm__ volatile(""); return n + 6; }
+KEPT int odd_plain(int n) { __asm__ volatile(""); return n + 7; }
+KEPT int odd_part(int n) __asm__("odd_part.cold");
+KEPT int odd_part(int n) { __asm__ volatile(""); return n + 8; }
 
 volatile int sites_variable = 1;
 
@@ -164,6 +177,51 @@ static void test_functions(void **state)
 	release(&f);
 }
 
+/* A * may be one of the source. */
+static void test_stars(void **state)
+{
+	struct found f = find_n("%P:ns::text(char*)", 1);
+
+	assert_code(&f.p.sites.data[0], text_written);
+	release(&f);
+	f = find_n("%P:ns::text(char const*)", 1);
+	assert_code(&f.p.sites.data[0], text_read);
+	release(&f);
+	f = find_n("%P:ns::text(char*st*)", 1);
+	release(&f);
+	f = find_n("%P:ns::text(*)", 2);
+	release(&f);
+}
+
+/* A return probe of some functions would break the program. Wildcards leave them out. */
+static void test_unsafe_returns(void **state)
+{
+	struct found f = find(PROBE_FOR_SPAN, "x=%P:odd_*");
+
+	assert_int_equal(f.err, 0);
+	assert_int_equal(f.p.sites.len, 1);
+	assert_code(&f.p.sites.data[0], odd_plain);
+	assert_int_equal(f.d.nmsgs, 2);
+	assert_non_null(strstr(f.d.msgs[0].text, "1 place: odd_plain"));
+	assert_non_null(strstr(f.d.msgs[1].text, "left out 1, each a function whose return address is used again "
+						 "later: odd_setjmp"));
+	release(&f);
+	f = find_n("%P:odd_*%return", 1);
+	release(&f);
+	f = find_n("%P:odd_*", 2);
+	release(&f);
+	f = find_n("%P:odd_setjmp", 1);
+	release(&f);
+	f = find(PROBE_FOR_SPAN, "x=%P:odd_setjmp,odd_plain");
+	assert_int_equal(f.err, 0);
+	release(&f);
+	refused_for(PROBE_FOR_SPAN, "x=%P:odd_setjmp", "would crash if its return was probed: write a pair");
+	refused_for(PROBE_FOR_SPAN, "x=%P:odd_part.cold", "only a part of a function");
+	refused_for(PROBE_FOR_SPAN, "x=%P:odd_set*", "no function of this name can be probed, such as odd_setjmp");
+	refused_for(PROBE_FOR_SPAN, "x=%P:_start", "is not entered by a call");
+	refused("%P:odd_setjmp%return", "leave %return out");
+}
+
 static void test_pair(void **state)
 {
 	struct found f = find(PROBE_FOR_SPAN, "x=%P:taken_a,taken_b(1:int)");
@@ -181,6 +239,9 @@ static void test_pair(void **state)
 static void test_not_found(void **state)
 {
 	refused("%P:static_funktion", "did you mean static_function");
+	refused("%P:qqqqqqqqqq", "nm -C ");
+	refused("%P:ns::think", "did you mean ns::thing");
+	refused("%P:ns::thing(in)", "did you mean ns::thing(int)");
 	refused("%P:sites_variable", "is a variable");
 	refused("%P:getpid", "only calls");
 	refused("%P:always_inlined", "inlined 'always_inlined' everywhere (2 copies)");
@@ -193,7 +254,9 @@ static void test_not_found(void **state)
 	refused("/dev/null:f", "not a regular file");
 	refused("no-such-program-at-all:f", "write its path");
 	refused("/etc/passwd:f", "is not a program");
-	refused("%P:x.c:1", "was built from no file");
+	refused("%P:zzzzzzz:1", "was built from no file 'zzzzzzz': write one that it has, such as ");
+	refused("%P:test_probe_site.c:1", "did you mean test_probe_sites.c");
+	refused("%P:units/test_probe_sites.c:1", "did you mean unit/test_probe_sites.c");
 	refused("%P:always_inlined.c:1", "was built from no file");
 }
 
@@ -233,9 +296,11 @@ static void test_usdt(void **state)
 	assert_int_equal(site->places[1].size, 4);
 	assert_true(site->places[1].is_signed);
 	release(&f);
-	refused("usdt:%P:fixture:her", "did you mean here?");
+	refused("usdt:%P:fixture:her", "did you mean fixture:here?");
+	refused("usdt:%P:fixtures:here", "did you mean fixture:here?");
+	refused("usdt:%P:quite:another", "write one that it has, such as fixture:");
 	refused("usdt:%P:fixture:here(3:int)", "has no argument 3");
-	refused("usdt:/bin/true:a:b", "has no USDT probes");
+	refused("usdt:/bin/true:a:b", "has no USDT probes: name the library that has them");
 }
 
 /* A span of a line is one of the function that it is in. */
@@ -279,7 +344,7 @@ static void test_usdt_spans(void **state)
 	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:here", "write a comma and the probe");
 	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:work__done", "write a comma and the probe");
 	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:work*start", "write a comma and the probe");
-	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:her", "did you mean here?");
+	refused_for(PROBE_FOR_SPAN, "x=usdt:%P:fixture:her", "did you mean fixture:here?");
 }
 
 static void test_usdt_places(void **state)
@@ -382,6 +447,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_pair),
+		cmocka_unit_test(test_stars),
+		cmocka_unit_test(test_unsafe_returns),
 		cmocka_unit_test(test_not_found), cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_line_spans),
 		cmocka_unit_test(test_usdt),	  cmocka_unit_test(test_usdt_places),

@@ -244,6 +244,34 @@ static void test_patterns(void **state)
 	text = nearest_text(&n);
 	assert_string_equal(text, ": did you mean handl or handle?");
 	free(text);
+	nearest_free(&n);
+}
+
+/* Each name that was considered may vanish. */
+static void test_nearest(void **state)
+{
+	static const char *const names[] = { "zero", "zero", "one", "twelve", "twenty" };
+	struct nearest n = { 0 };
+	char *text = nearest_text(&n), name[10];
+
+	assert_string_equal(text, "");
+	free(text);
+	for (size_t i = 0; i < 5; i++) {
+		strcpy(name, names[i]);
+		nearest_look(&n, "unlike", name);
+	}
+	text = nearest_text(&n);
+	assert_string_equal(text, ": write one that it has, such as zero, one or twelve");
+	free(text);
+	nearest_look(&n, "twe*", "t");
+	nearest_look(&n, "*welve*", "twelve_a");
+	nearest_look(&n, "twelve", "twelve_abcdefgh");
+	nearest_look(&n, "twelve", "twelve");
+	nearest_look(&n, "twelve", "twelv");
+	text = nearest_text(&n);
+	assert_string_equal(text, ": did you mean twelve_a, twelve or twelv?");
+	free(text);
+	nearest_free(&n);
 }
 
 int main(void)
@@ -252,7 +280,7 @@ int main(void)
 		cmocka_unit_test(test_functions),   cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_other_kinds), cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_patterns),    cmocka_unit_test(test_nearest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "user/probe/ends.h"
 #include "user/probe/image.h"
 #include "user/probe/match.h"
+#include "user/probe/returns.h"
 
 enum { SYMBOLS_LOOKED_AT = 4 << 20 };
 
@@ -22,15 +23,17 @@ enum {
 struct function_search {
 	const struct symtab *t;
 	bool unwound; /* a span may not probe returns: exceptions may pass */
+	bool returns; /* returns are probed */
+	bool many;    /* the name has wildcards: what cannot be probed is left out */
 	const struct probe_spec *s;
 	const struct image_file *im;
 	const char *name;
 	bool second;
 	struct probe_sites *ret;
 	struct diag *d;
-	struct nearest nearest;
 	bool ifunc;  /* a function was left out because it is an IFUNC */
 	size_t nfunctions; /* that have a name */
+	size_t left_before; /* functions that were left out before this search */
 };
 
 /* --- arguments --- */
@@ -94,13 +97,36 @@ static char *shown_name(const struct sym *sym)
 	return whole ? whole : xstrdup(sym->name);
 }
 
-/* The name to show if the symbol is asked for, which the caller frees; NULL: it is not. */
-static char *wanted_name(const char *pattern, const struct sym *sym)
+/* A * of the name may be one of the source: "f(char*)" means this function if there is one. */
+static bool has_name(const struct sym *sym, const char *name)
 {
 	__cleanup(freep) char *whole = demangle(sym->name, 1), *brief = whole ? demangle(sym->name, 0) : NULL;
 
-	if (match_symbol(pattern, sym->name) || any_alias_matches(pattern, sym->aliases) ||
-	    (whole && match_pattern(pattern, whole)) || (brief && match_pattern(pattern, brief)))
+	return whole && (!strcmp(whole, name) || (brief && !strcmp(brief, name)));
+}
+
+static bool has_wildcards(const struct function_search *f)
+{
+	size_t n;
+	const struct sym *syms = symtab_syms(f->t, &n);
+
+	if (!match_has_star(f->name))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (has_name(&syms[i], f->name))
+			return false;
+	return true;
+}
+
+/* The name to show if the symbol is asked for, which the caller frees; NULL: it is not. */
+static char *wanted_name(const struct function_search *f, const struct sym *sym)
+{
+	__cleanup(freep) char *whole = demangle(sym->name, 1), *brief = whole ? demangle(sym->name, 0) : NULL;
+
+	if (!f->many && match_has_star(f->name))
+		return has_name(sym, f->name) ? xstrdup(whole) : NULL;
+	if (match_symbol(f->name, sym->name) || any_alias_matches(f->name, sym->aliases) ||
+	    (whole && match_pattern(f->name, whole)) || (brief && match_pattern(f->name, brief)))
 		return xstrdup(whole ? whole : sym->name);
 	return NULL;
 }
@@ -160,30 +186,76 @@ static struct raw_look look_raw(Elf *elf, const char *name, uint64_t addr)
 	return l;
 }
 
-/* Add the function, whose name to show is taken over. 0, also if it is an IFUNC; -1 after a report. */
-static int take(struct function_search *f, const struct sym *sym, char *name)
+static const char by_ifunc[] = "chosen when the program starts (IFUNC)";
+static const char no_ends[] = "a function whose code does not show where it returns";
+
+static void leave_out(struct function_search *f, char *name, const char *why)
 {
-	uint64_t offset = image_offset(f->im, sym->addr, true);
-	struct probe_site *site;
+	vec_push(&f->ret->left, (struct probe_left){ .name = name, .why = why });
+}
+
+/* Why the function cannot be probed; NULL: it can. Its ends are found if they are needed. */
+static const char *refusal(struct function_search *f, const struct sym *sym, probe_ends *ends)
+{
+	const char *why = f->returns && !f->unwound ? returns_unsafe(sym) : NULL;
 
 	if (look_raw(f->im->elf, NULL, sym->addr).ifunc) {
 		f->ifunc = true;
-		offset = (uint64_t)-1;
+		return by_ifunc;
 	}
+	if (f->returns && f->unwound && ends_find(f->im, f->t, sym, ends))
+		return no_ends;
+	return why;
+}
+
+static int refuse(const struct function_search *f, const char *name, const char *why)
+{
+	const char *instead = f->s->ret ? "leave %return out" : "write a pair instead, BINARY:FUNCTION,FUNCTION2";
+
+	if (why == by_ifunc)
+		return 0;
+	if (why == no_ends)
+		return diag_error(f->d, "%s '%s': an exception thrown through %s would end the program while "
+				  "its return is probed, and its code does not show where it returns: %s",
+				  probe_option(f->s), f->s->text, name, instead);
+	return diag_error(f->d, "%s '%s': %s is %s: the program would crash if its return was probed: %s",
+			  probe_option(f->s), f->s->text, name, why, instead);
+}
+
+/*
+ * Add the function, whose name to show is taken over. 0, also if it is an IFUNC or is left out; -1 after a
+ * report.
+ */
+static int take(struct function_search *f, const struct sym *sym, char *name)
+{
+	uint64_t offset = image_offset(f->im, sym->addr, true);
+	probe_ends ends = { 0 };
+	struct probe_site *site;
+	const char *why;
+	int err = 0;
+
 	if (offset == (uint64_t)-1) {
 		free(name);
 		return 0;
 	}
+	why = refusal(f, sym, &ends);
+	if (why && f->many) {
+		leave_out(f, name, why);
+		return 0;
+	}
+	if (why) {
+		err = refuse(f, name, why);
+		free(name);
+		return err;
+	}
 	if (site_add(f->s, f->im, (struct uprobe_site){ .offset = offset, .ret = f->s->ret }, name,
-		     f->second, f->d, f->ret))
+		     f->second, f->d, f->ret)) {
+		vec_free(&ends);
 		return -1;
+	}
 	site = &f->ret->sites.data[f->ret->sites.len - 1];
 	set_places(f, site);
-	if (f->unwound && ends_find(f->im, f->t, sym, &site->ends))
-		return diag_error(f->d, "%s '%s': an exception thrown through %s would end the program while "
-				  "its return is probed, and its code does not show where it returns: write a "
-				  "pair instead, BINARY:FUNCTION,FUNCTION2", probe_option(f->s), f->s->text,
-				  site->name);
+	site->ends = ends;
 	return 0;
 }
 
@@ -192,10 +264,10 @@ static int consider(struct function_search *f, const struct sym *sym)
 {
 	char *name;
 
-	if (sym->elsewhere || is_plt(sym->name))
+	if (sym->elsewhere || is_plt(sym->name) || (f->many && strstr(sym->name, ".cold")))
 		return 0;
 	f->nfunctions++;
-	name = wanted_name(f->name, sym);
+	name = wanted_name(f, sym);
 	return name ? take(f, sym, name) : 0;
 }
 
@@ -210,25 +282,77 @@ static size_t inlined_copies(const struct function_search *f, const struct symta
 	return n;
 }
 
-static int not_found(struct function_search *f, const struct symtab *t, const struct symtab_opts *o)
+/* The names as they may be written: of C++ functions without parameters, if the wanted one has none. */
+static char *similar_names(const struct function_search *f)
+{
+	struct nearest nearest = { 0 };
+	bool whole = strchr(f->name, '(');
+	size_t n;
+	const struct sym *syms = symtab_syms(f->t, &n);
+	char *text;
+
+	for (size_t i = 0; i < n; i++) {
+		__cleanup(freep) char *name = demangle(syms[i].name, whole);
+
+		if (!syms[i].elsewhere && !is_plt(syms[i].name))
+			nearest_look(&nearest, f->name, name ? name : syms[i].name);
+	}
+	text = nearest.n ? nearest_text(&nearest) : xstrdup("");
+	nearest_free(&nearest);
+	return text;
+}
+
+/* How to list the functions, if none has a similar name; the caller frees it. */
+static char *list_command(const struct function_search *f)
+{
+	static const char debug[] = "debug file ";
+	const char *source = symtab_source(f->t), *file = strstr(source, debug);
+
+	if (file)
+		return xasprintf(": nm -C %.*s lists its functions", (int)strcspn(file + strlen(debug), ","),
+				 file + strlen(debug));
+	return xasprintf(": nm -C%s %s lists its functions", strstr(source, "symtab") ? "" : " -D",
+			 f->im->binary->path);
+}
+
+static int report_none(const struct function_search *f, const char *near)
+{
+	const char *option = probe_option(f->s), *path = f->im->binary->path;
+	__cleanup(freep) char *list = *near ? NULL : list_command(f);
+
+	if (!f->nfunctions)
+		return diag_error(f->d, "%s '%s': %s has no names of functions: install its debug symbols, "
+				  "or build it without stripping", option, f->s->text, path);
+	return diag_error(f->d, "%s '%s': no function '%s' in %s%s", option, f->s->text, f->name, path,
+			  list ? list : near);
+}
+
+/* All functions of these names were left out. */
+static int report_left(const struct function_search *f)
+{
+	const struct probe_left *l = &f->ret->left.data[f->ret->left.len - 1];
+
+	return diag_error(f->d, "%s '%s': no function of this name can be probed, such as %s: it is %s: write "
+			  "another name", probe_option(f->s), f->s->text, l->name, l->why);
+}
+
+static int not_found(struct function_search *f, const struct symtab_opts *o)
 {
 	const char *option = probe_option(f->s), *path = f->im->binary->path;
 	struct raw_look l = look_raw(f->im->elf, f->name, 0);
 	__cleanup(freep) char *near = NULL;
-	size_t n, copies;
-	const struct sym *syms = symtab_syms(t, &n);
+	size_t copies;
 
-	for (size_t i = 0; i < n; i++)
-		if (!syms[i].elsewhere && !is_plt(syms[i].name))
-			nearest_look(&f->nearest, f->name, syms[i].name);
-	near = nearest_text(&f->nearest);
+	if (f->ret->left.len > f->left_before)
+		return report_left(f);
+	near = similar_names(f);
 	if (f->ifunc)
 		return diag_error(f->d, "%s '%s': '%s' is chosen when the program starts (IFUNC), from "
 				  "several functions: probe the one that this CPU uses, by its own name%s",
 				  option, f->s->text, f->name, near);
 	if (l.data)
-		return diag_error(f->d, "%s '%s': '%s' is a variable, not a function, of %s", option,
-				  f->s->text, f->name, path);
+		return diag_error(f->d, "%s '%s': '%s' is a variable, not a function, of %s: write a function that "
+				  "uses it", option, f->s->text, f->name, path);
 	if (l.undefined)
 		return diag_error(f->d, "%s '%s': %s only calls '%s': name the library that has it, as "
 				  "ldd lists them", option, f->s->text, path, f->name);
@@ -237,16 +361,12 @@ static int not_found(struct function_search *f, const struct symtab *t, const st
 		return diag_error(f->d, "%s '%s': the compiler inlined '%s' everywhere (%zu copies), so "
 				  "nothing calls it: probe a function that contains it, or a line of it "
 				  "(BINARY:file.c:LINE)", option, f->s->text, f->name, copies);
-	if (!f->nfunctions)
-		return diag_error(f->d, "%s '%s': %s has no names of functions: install its debug symbols, "
-				  "or build it without stripping", option, f->s->text, path);
-	return diag_error(f->d, "%s '%s': no function '%s' in %s%s", option, f->s->text, f->name, path,
-			  near);
+	return report_none(f, near);
 }
 
 static void warn_of_copies(const struct function_search *f, const struct symtab_opts *o)
 {
-	size_t copies = match_has_star(f->name) ? 0 : inlined_copies(f, o);
+	size_t copies = f->many ? 0 : inlined_copies(f, o);
 
 	if (copies)
 		diag_warn(f->d, "%s '%s': the compiler also inlined '%s' in %zu places, whose calls are not "
@@ -261,10 +381,18 @@ static int refuse_go(const struct probe_spec *s, const struct image_file *im, st
 				   "write two functions, FUNCTION,FUNCTION2, or a system call");
 }
 
+/* A span ends at the return of its function, or at another place. */
+static void set_returns(struct function_search *f)
+{
+	f->returns = f->s->ret || (f->s->use == PROBE_FOR_SPAN && !f->s->second);
+	f->unwound = f->s->use == PROBE_FOR_SPAN && !f->s->second && ends_unwound(f->im);
+}
+
 int functions_add(const struct probe_spec *s, const struct image_file *im, const char *name,
 		  bool second, struct diag *d, struct probe_sites *ret)
 {
-	struct function_search f = { .s = s, .im = im, .name = name, .second = second, .ret = ret, .d = d };
+	struct function_search f = { .s = s, .im = im, .name = name, .second = second, .ret = ret, .d = d,
+				     .left_before = ret->left.len };
 	const struct symtab_opts o = { .path = im->binary->path };
 	size_t n, before = ret->sites.len;
 	struct symtab *t;
@@ -277,12 +405,13 @@ int functions_add(const struct probe_spec *s, const struct image_file *im, const
 	if (!t)
 		return -1;
 	f.t = t;
-	f.unwound = s->use == PROBE_FOR_SPAN && !s->second && ends_unwound(im);
+	set_returns(&f);
+	f.many = has_wildcards(&f);
 	syms = symtab_syms(t, &n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = consider(&f, &syms[i]);
 	if (!err && ret->sites.len == before)
-		err = not_found(&f, t, &o);
+		err = not_found(&f, &o);
 	else if (!err)
 		warn_of_copies(&f, &o);
 	symtab_free(t);
@@ -367,7 +496,7 @@ int functions_add_line(const struct probe_spec *s, const struct image_file *im, 
 		       struct probe_sites *ret)
 {
 	struct function_search f = { .s = s, .im = im, .name = s->first, .ret = ret, .d = d,
-				     .unwound = ends_unwound(im) };
+				     .returns = true, .unwound = ends_unwound(im) };
 	const struct symtab_opts o = { .path = im->binary->path };
 	struct symtab *t;
 	int err;

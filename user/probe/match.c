@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/probe/match.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 
-enum { NAME_MAX_LEN = 64 }; /* longer names are not suggested */
+enum { NAME_MAX_LEN = 100 }; /* longer names are not suggested */
 
 bool match_has_star(const char *pattern)
 {
@@ -91,36 +93,81 @@ static size_t distance(const char *wanted, size_t n, const char *name, size_t le
 	return e <= most ? e : SIZE_MAX;
 }
 
+static bool has(char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* Names of the same cost stay in the order in which they were considered. */
+static void insert(struct nearest *n, const char *name, size_t cost)
+{
+	size_t at = n->n;
+
+	while (at && n->costs[at - 1] > cost)
+		at--;
+	if (at == NEAREST_MAX)
+		return;
+	if (n->n == NEAREST_MAX)
+		free(n->names[--n->n]);
+	for (size_t i = n->n; i > at; i--) {
+		n->names[i] = n->names[i - 1];
+		n->costs[i] = n->costs[i - 1];
+	}
+	n->names[at] = xstrdup(name);
+	n->costs[at] = cost;
+	n->n++;
+}
+
+static char *without_stars(const char *pattern)
+{
+	char *plain = xstrdup(pattern), *to = plain;
+
+	for (const char *p = pattern; *p; p++)
+		if (*p != '*')
+			*to++ = *p;
+	*to = '\0';
+	return plain;
+}
+
 void nearest_look(struct nearest *n, const char *wanted, const char *name)
 {
-	size_t nw = strlen(wanted), len = strlen(name), cost, at;
+	__cleanup(freep) char *plain = without_stars(wanted);
+	size_t nw = strlen(plain), len = strlen(name), cost;
 
 	if (nw > NAME_MAX_LEN || len > NAME_MAX_LEN)
 		return;
-	cost = distance(wanted, nw, name, len);
-	for (size_t i = 0; i < n->n; i++)
-		if (!strcmp(n->names[i], name))
-			return;
-	for (at = n->n; at && n->costs[at - 1] > cost; at--) {
-		if (at < NEAREST_MAX) {
-			n->names[at] = n->names[at - 1];
-			n->costs[at] = n->costs[at - 1];
-		}
-	}
-	if (cost == SIZE_MAX || at == NEAREST_MAX)
-		return;
-	n->names[at] = name;
-	n->costs[at] = cost;
-	n->n += n->n < NEAREST_MAX;
+	if (n->nfirst < NEAREST_MAX && !has(n->first, n->nfirst, name))
+		n->first[n->nfirst++] = xstrdup(name);
+	cost = distance(plain, nw, name, len);
+	if (cost != SIZE_MAX && !has(n->names, n->n, name))
+		insert(n, name, cost);
+}
+
+static void put_names(struct buf *b, char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ", names[i]);
 }
 
 char *nearest_text(const struct nearest *n)
 {
 	struct buf b = { 0 };
 
-	buf_puts(&b, n->n ? ": did you mean " : "");
-	for (size_t i = 0; i < n->n; i++)
-		buf_printf(&b, "%s%s", !i ? "" : i + 1 < n->n ? ", " : " or ", n->names[i]);
+	buf_puts(&b, n->n ? ": did you mean " : n->nfirst ? ": write one that it has, such as " : "");
+	put_names(&b, n->n ? n->names : n->first, n->n ? n->n : n->nfirst);
 	buf_puts(&b, n->n ? "?" : "");
 	return b.data;
+}
+
+void nearest_free(struct nearest *n)
+{
+	for (size_t i = 0; i < NEAREST_MAX; i++) {
+		free(n->first[i]);
+		if (i < n->n)
+			free(n->names[i]);
+	}
+	*n = (struct nearest){ 0 };
 }

@@ -8,11 +8,11 @@
 
 enum { NEAREST_MAX = 3 };
 
-/* The names that are most like the one that was not found; they are borrowed. */
+/* The names that are most like the one that was not found, and the first ones that were considered. */
 struct nearest {
-	const char *names[NEAREST_MAX];
+	char *names[NEAREST_MAX], *first[NEAREST_MAX];
 	size_t costs[NEAREST_MAX];
-	size_t n;
+	size_t n, nfirst;
 };
 
 bool match_has_star(const char *pattern);
@@ -23,9 +23,16 @@ bool match_pattern(const char *pattern, const char *name);
  * the function by specializing it, as in "f.constprop.0". Parts of functions ("f.cold") are not.
  */
 bool match_symbol(const char *pattern, const char *symbol);
-/* Consider a name. Takes time by the product of the lengths, which are limited. */
+/*
+ * Consider a name. `wanted` is what the user wrote; a * in it is overlooked. Takes time by the product of
+ * the lengths, which are limited.
+ */
 void nearest_look(struct nearest *n, const char *wanted, const char *name);
-/* ": did you mean a, b or c?" for a message, or ""; the caller frees it. */
+/*
+ * The end of a message, which the caller frees: ": did you mean a, b or c?". If no name is like the wanted
+ * one: ": write one that it has, such as a, b or c"; and "" if no name was considered.
+ */
 char *nearest_text(const struct nearest *n);
+void nearest_free(struct nearest *n);
 
 #endif

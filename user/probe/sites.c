@@ -97,22 +97,59 @@ static int find_in_binaries(const struct probe_spec *s, struct diag *d, struct p
 	return 0;
 }
 
+/* A list of names: the first ones, and how many more there are. */
+struct names {
+	struct buf text;
+	size_t n;
+};
+
+static void names_add(struct names *l, const char *name)
+{
+	if (l->n++ < NAMES_LISTED)
+		buf_printf(&l->text, "%s%s", l->n > 1 ? ", " : "", name);
+}
+
+static const char *names_end(struct names *l)
+{
+	if (l->n > NAMES_LISTED)
+		buf_printf(&l->text, " and %zu more", l->n - NAMES_LISTED);
+	return l->text.data;
+}
+
+/* One note for each reason. */
+static void list_left(const struct probe_spec *s, const struct probe_sites *p, struct diag *d)
+{
+	for (size_t i = 0; i < p->left.len; i++) {
+		const char *why = p->left.data[i].why;
+		struct names names = { 0 };
+		bool had = false;
+
+		for (size_t j = 0; j < i; j++)
+			had |= p->left.data[j].why == why;
+		for (size_t j = i; j < p->left.len && !had; j++)
+			if (p->left.data[j].why == why)
+				names_add(&names, p->left.data[j].name);
+		if (!had)
+			diag_note(d, "%s '%s': left out %zu, each %s: %s", probe_option(s), s->text, names.n, why,
+				  names_end(&names));
+		buf_free(&names.text);
+	}
+}
+
 /* The user did not write the names: there are wildcards, or a span has the functions of a line. */
 static void list_taken(const struct probe_spec *s, const struct probe_sites *p, struct diag *d)
 {
-	struct buf names = { 0 };
-	size_t n = p->sites.len;
+	struct names names = { 0 };
 
 	if (!match_has_star(s->first) && !(s->second && match_has_star(s->second)) &&
 	    (s->kind != PROBE_LINE || s->use != PROBE_FOR_SPAN))
 		return;
-	for (size_t i = 0; i < n && i < NAMES_LISTED; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", p->sites.data[i].name);
-	if (n > NAMES_LISTED)
-		buf_printf(&names, " and %zu more", n - NAMES_LISTED);
-	diag_note(d, "%s '%s': %zu place%s: %s", probe_option(s), s->text, n, n == 1 ? "" : "s",
-		  names.data);
-	buf_free(&names);
+	vec_for_each (site, &p->sites)
+		names_add(&names, site->name);
+	diag_note(d, "%s '%s': %zu place%s: %s", probe_option(s), s->text, names.n, names.n == 1 ? "" : "s",
+		  names_end(&names));
+	buf_free(&names.text);
+	list_left(s, p, d);
 }
 
 int probe_sites_find(const struct probe_spec *s, const pid_t *pids, size_t n, struct diag *d,
@@ -142,10 +179,13 @@ void probe_sites_free(struct probe_sites *p)
 		free(site->name);
 		vec_free(&site->ends);
 	}
+	vec_for_each (l, &p->left)
+		free(l->name);
 	vec_for_each (b, &p->binaries) {
 		free(b->path);
 		close(b->fd);
 	}
 	vec_free(&p->sites);
+	vec_free(&p->left);
 	vec_free(&p->binaries);
 }

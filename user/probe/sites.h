@@ -45,6 +45,12 @@ struct probe_site {
 	struct er_place places[ER_PROBE_VALUES]; /* of the spec's values; ER_PLACE_NONE in `second` */
 };
 
+/* A function that a wildcard matches, but that cannot be probed. */
+struct probe_left {
+	char *name;
+	const char *why; /* "chosen when the program starts (IFUNC)"; equal texts have one address */
+};
+
 struct probe_binary {
 	char *path;
 	int fd;
@@ -54,6 +60,7 @@ struct probe_binary {
 
 struct probe_sites {
 	VEC(struct probe_site) sites;       /* FUNCTION, LINE, USDT; else empty */
+	VEC(struct probe_left) left;        /* FUNCTION with wildcards */
 	VEC(struct probe_binary) binaries;
 	int syscall;                        /* SYSCALL: its number; else -1 */
 	int tracepoint;                     /* TRACEPOINT, SYSCALL: its id for perf_event_open; else -1 */
@@ -62,8 +69,8 @@ struct probe_sites {
 
 /*
  * Find the sites; of marks see marks.h. `pids` are the recorded processes; n 0: all are. Returns 0, or -1 after one
- * sentence with the remedy. If the SPEC has wildcards a note lists what was taken. Release *ret
- * with probe_sites_free, after a failure, too.
+ * sentence with the remedy. If the SPEC has wildcards notes list what was taken, and what was left out and
+ * why. Release *ret with probe_sites_free, after a failure, too.
  */
 int probe_sites_find(const struct probe_spec *s, const pid_t *pids, size_t n, struct diag *d,
 		     struct probe_sites *ret);

@@ -221,6 +221,14 @@ static int take_note(struct usdt_search *u, const struct note *n)
 	return set_places(u, n, &u->ret->sites.data[u->ret->sites.len - 1]);
 }
 
+static void look_at_name(struct usdt_search *u, const struct note *n)
+{
+	__cleanup(freep) char *wanted = xasprintf("%s:%s", u->s->group, u->name);
+	__cleanup(freep) char *name = xasprintf("%s:%s", n->provider, n->name);
+
+	nearest_look(&u->nearest, wanted, name);
+}
+
 static int take_notes(struct usdt_search *u, Elf_Data *data)
 {
 	size_t at = 0, name, desc;
@@ -235,12 +243,20 @@ static int take_notes(struct usdt_search *u, Elf_Data *data)
 		    !parse_note(bytes + desc, nh.n_descsz, &n))
 			continue;
 		if (u->nnotes++ < PROBES_LISTED)
-			nearest_look(&u->nearest, u->name, n.name);
+			look_at_name(u, &n);
 		if (match_pattern(u->s->group, n.provider) && match_pattern(u->name, n.name) &&
 		    take_note(u, &n))
 			return -1;
 	}
 	return 0;
+}
+
+static int no_probe(const struct usdt_search *u)
+{
+	__cleanup(freep) char *near = nearest_text(&u->nearest);
+
+	return diag_error(u->d, "%s '%s': %s has no USDT probe %s:%s%s", probe_option(u->s), u->s->text,
+			  u->im->binary->path, u->s->group, u->name, near);
 }
 
 int usdt_add(const struct probe_spec *s, const struct image_file *im, const char *name, bool second,
@@ -249,20 +265,19 @@ int usdt_add(const struct probe_spec *s, const struct image_file *im, const char
 	struct usdt_search u = { .s = s, .im = im, .name = name, .second = second, .ret = ret, .d = d };
 	Elf_Scn *notes = elf_section(im->elf, ".note.stapsdt"), *base = elf_section(im->elf, ".stapsdt.base");
 	size_t before = ret->sites.len;
-	__cleanup(freep) char *near = NULL;
 	GElf_Shdr sh;
+	int err;
 
 	u.base = base && gelf_getshdr(base, &sh) ? sh.sh_addr : 0;
 	if (!notes || !gelf_getshdr(notes, &sh) || sh.sh_size > NOTES_MAX)
-		return diag_error(d, "%s '%s': %s has no USDT probes", probe_option(s), s->text,
+		return diag_error(d, "%s '%s': %s has no USDT probes: name the library that has them, as ldd lists "
+				     "them, or a function (BINARY:FUNCTION)", probe_option(s), s->text,
 				  im->binary->path);
-	if (take_notes(&u, elf_getdata(notes, NULL)))
-		return -1;
-	if (ret->sites.len > before)
-		return 0;
-	near = nearest_text(&u.nearest);
-	return diag_error(d, "%s '%s': %s has no USDT probe %s:%s%s", probe_option(s), s->text,
-			  im->binary->path, s->group, name, near);
+	err = take_notes(&u, elf_getdata(notes, NULL));
+	if (!err && ret->sites.len == before)
+		err = no_probe(&u);
+	nearest_free(&u.nearest);
+	return err;
 }
 
 /* --- the usual names of ends --- */
