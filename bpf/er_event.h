@@ -329,7 +329,7 @@ struct er_span {
 	__u64 run_ns;                /* on a CPU, as the kernel charged it to the thread */
 	__u64 user_ns;               /* SPLIT: the part of run_ns in user mode */
 	__u64 off_ns[ER_OFF_STATES];
-	__u64 stolen_ns;             /* as in er_total */
+	__s64 stolen_ns;             /* as in er_total; negative: dur_ns cuts the other times by so much */
 	__s64 args[ER_SPAN_ARGS];
 	__u32 waits, minflt, majflt; /* waits: intervals off the CPU */
 	__u32 name;                  /* index of its name in the plan */
@@ -377,7 +377,7 @@ struct er_span_sums {
 	__u64 count;       /* calls that returned; the sums are theirs */
 	__u64 dur_ns, max_ns, run_ns, user_ns;
 	__u64 off_ns[ER_OFF_STATES];
-	__u64 stolen_ns, waits, minflt, majflt;
+	__u64 stolen_ns, waits, minflt, majflt; /* stolen: without negative ones */
 	__u64 unended;     /* calls that did not return: left, thread's end, exec, open at the end */
 	__u64 nobegin;     /* returns of calls that had begun before the recording */
 	__u64 noroom;      /* calls that found too many spans open, or no storage */

@@ -113,7 +113,8 @@ static __always_inline void span_count(struct er_span_sums *sums, const struct s
 		return;
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		span_add(&sums->off_ns[i], r->off_ns[i]);
-	span_add(&sums->stolen_ns, r->stolen_ns);
+	if (r->stolen_ns > 0)
+		span_add(&sums->stolen_ns, r->stolen_ns);
 }
 
 /* --- the choice of records --- */

@@ -8,6 +8,8 @@
  * The duration is measured by CLOCK_MONOTONIC, the times off the CPU by the run queue's clock, and
  * the CPU time by the kernel, each by itself. Time that none of them has was stolen, as in
  * total.bpf.h. The two clocks may run apart, by some ns in a ms: such a difference counts as stolen.
+ * If the parts are longer than the duration, by such a difference, they are cut, and the stolen time is negative:
+ * it is always the duration less the parts as they were measured.
  */
 #ifndef SPAN_TIMES_BPF_H
 #define SPAN_TIMES_BPF_H
@@ -60,24 +62,53 @@ static __always_inline void span_late(struct span_times *s, struct task_struct *
 	s->off_ns[t->off_state & (OFF_SLOTS - 1)] += len - runq;
 }
 
-/* CPU time up to now of a thread on its CPU. `began`: the kernel's sum is from then. */
-static __always_inline __u64 span_ran(struct task_struct *p, struct rq *rq, __u64 began, __u64 now)
-{
-	__u64 ran = p->se.sum_exec_runtime + now - began;
+/*
+ * The kernel's sum of CPU time, when it was last updated, and the time that the run queue has deducted for
+ * interrupts and stolen time. Another CPU may update them at any time, one after the other, so they are
+ * read again at the end.
+ */
+struct span_kernel {
+	__u64 sum, began, deducted;
+};
 
-	return rq ? ran - (rq->clock - rq->clock_task) : ran;
+static __always_inline __u64 rq_deducted(const struct rq *rq)
+{
+	return rq ? rq->clock - rq->clock_task : 0;
 }
 
-/* False: a switch or a tick came in between. */
+static __always_inline void kernel_read(struct span_kernel *k, const struct task_struct *p, const struct rq *rq)
+{
+	k->sum = p->se.sum_exec_runtime;
+	k->began = p->se.exec_start;
+	k->deducted = rq_deducted(rq);
+	barrier();
+}
+
+static __always_inline bool kernel_same(const struct span_kernel *k, const struct task_struct *p,
+					const struct rq *rq)
+{
+	barrier();
+	return p->se.exec_start == k->began && p->se.sum_exec_runtime == k->sum && rq_deducted(rq) == k->deducted;
+}
+
+/* CPU time up to now of a thread on its CPU. */
+static __always_inline __u64 span_ran(const struct span_kernel *k, __u64 now)
+{
+	return k->sum + now - k->began - k->deducted;
+}
+
+/* False: a switch or an update of the kernel's sum came in between. */
 static __always_inline bool span_read(struct span_times *s, struct task_struct *p, const struct er_thread *t)
 {
-	__u64 since = t->since, began = p->se.exec_start;
-	struct rq *rq = task_rq(p);
+	const struct rq *rq = task_rq(p);
+	__u64 since = t->since;
+	struct span_kernel k;
 
+	kernel_read(&k, p, rq);
 	s->given = p->sched_info.pcount;
 	barrier();
 	s->now = bpf_ktime_get_ns();
-	s->ran = span_ran(p, rq, began, s->now);
+	s->ran = span_ran(&k, s->now);
 	s->user = span_user(t, p, s->now);
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		s->off_ns[i] = t->off_ns[i];
@@ -85,8 +116,7 @@ static __always_inline bool span_read(struct span_times *s, struct task_struct *
 	s->waits = p->nvcsw + p->nivcsw;
 	s->minflt = p->min_flt;
 	s->majflt = p->maj_flt;
-	barrier();
-	return t->since == since && p->se.exec_start == began;
+	return kernel_same(&k, p, rq) && t->since == since;
 }
 
 static __noinline bool span_read_again(struct span_times *s, struct task_struct *p, const struct er_thread *t)
@@ -103,17 +133,24 @@ static __always_inline void span_times(struct span_times *s, struct task_struct 
 }
 
 struct span_result {
-	__u64 dur_ns, run_ns, user_ns, stolen_ns;
+	__u64 dur_ns, run_ns, user_ns;
+	__s64 stolen_ns;
 	__u64 off_ns[ER_OFF_STATES];
 	__u32 waits, minflt, majflt, pad;
 };
 
-/* Divide the time on a CPU. What the kernel did not charge to the thread was stolen. */
-static __always_inline void span_divide(struct span_result *r, __u64 on, __s64 ran, __s64 user)
+/*
+ * Divide the duration. `off`: the sum of off_ns. What the kernel did not charge to the thread was stolen. The
+ * duration is no shorter than `off`.
+ */
+static __always_inline void span_divide(struct span_result *r, __u64 off, __s64 ran, __s64 user)
 {
+	__u64 on = r->dur_ns < off ? 0 : r->dur_ns - off;
+
+	r->stolen_ns = r->dur_ns - off - ran;
+	r->dur_ns = on + off;
 	r->run_ns = ran < 0 ? 0 : (__u64)ran < on ? (__u64)ran : on;
-	r->stolen_ns = on - r->run_ns;
-	r->off_ns[ER_OFF_CPU] += r->stolen_ns;
+	r->off_ns[ER_OFF_CPU] += on - r->run_ns;
 	r->user_ns = user < 0 ? 0 : (__u64)user < r->run_ns ? (__u64)user : r->run_ns;
 }
 
@@ -127,9 +164,7 @@ static __always_inline void span_difference(struct span_result *r, const struct 
 		off += r->off_ns[i];
 	}
 	r->dur_ns = b->now - a->now;
-	if (r->dur_ns < off)
-		r->dur_ns = off;
-	span_divide(r, r->dur_ns - off, b->ran - a->ran, b->user - a->user);
+	span_divide(r, off, b->ran - a->ran, b->user - a->user);
 	r->waits = b->waits - a->waits;
 	r->minflt = b->minflt - a->minflt;
 	r->majflt = b->majflt - a->majflt;
@@ -137,27 +172,27 @@ static __always_inline void span_difference(struct span_result *r, const struct 
 
 /*
  * The same up to *now, if the thread has not left its CPU since `a`. Then its storage need not be looked up, because
- * its times off the CPU are those of `a`. False: it left, or a tick came in between; nothing is known then.
+ * its times off the CPU are those of `a`. False: it left, or the kernel's sum changed; nothing is known then.
  */
 static __always_inline bool span_stayed(struct span_result *r, const struct span_times *a,
 					struct task_struct *p, __u64 *now)
 {
-	__u64 given = p->sched_info.pcount, began = p->se.exec_start;
-	struct rq *rq = task_rq(p);
+	__u64 given = p->sched_info.pcount;
+	const struct rq *rq = task_rq(p);
+	struct span_kernel k;
 
 	if (er_split || a->given != given)
 		return false;
-	barrier();
+	kernel_read(&k, p, rq);
 	*now = bpf_ktime_get_ns();
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		r->off_ns[i] = 0;
 	r->dur_ns = *now - a->now;
-	span_divide(r, r->dur_ns, span_ran(p, rq, began, *now) - a->ran, 0);
+	span_divide(r, 0, span_ran(&k, *now) - a->ran, 0);
 	r->waits = (__u32)(p->nvcsw + p->nivcsw) - a->waits;
 	r->minflt = p->min_flt - a->minflt;
 	r->majflt = p->maj_flt - a->majflt;
-	barrier();
-	return p->sched_info.pcount == given && p->se.exec_start == began;
+	return kernel_same(&k, p, rq) && p->sched_info.pcount == given;
 }
 
 /* CPU time of a thread that may run on another CPU; its zero as in span_times. */

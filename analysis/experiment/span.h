@@ -109,7 +109,7 @@ struct span_packet {
 	uint64_t id, parent; /* unique in the recording; parent 0: none */
 	uint64_t dur_ns, run_ns;
 	uint64_t state_ns[MS_COUNT]; /* as in struct span_row; USER, SYSTEM with SPAN_SPLIT */
-	uint64_t stolen_ns;
+	int64_t stolen_ns;   /* duration less all parts as measured; negative: the parts were cut */
 	uint32_t waits, minflt, majflt;
 	uint32_t depth;      /* 0: outermost */
 	uint32_t flags;      /* enum er_span_flag */

@@ -261,7 +261,7 @@ static void put_sum(struct timeline *tl, const enum er_mstate *states, size_t n)
 	if (over)
 		put_note(tl->w.t, "A negative length corrects recorded waits that are longer than the "
 			 "call's own count of that state.");
-	if (stolen)
+	if (stolen > 0)
 		put_note(tl->w.t, "%.3f ms of Wait CPU were stolen: the hypervisor or an interrupt had "
 			 "the CPU.", (double)stolen / 1e6);
 }
