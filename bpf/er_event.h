@@ -67,6 +67,11 @@ enum er_stack_flags {
 	ER_STACK_USER_FAILED = 1 << 3,
 	ER_STACK_USER_EXACT = 1 << 4,    /* the user leaf is an instruction, not a return address */
 	ER_STACK_RAW = 1 << 5,           /* user frames are not walked yet: struct er_raw follows */
+	/*
+	 * Frame pointers led out of generated code, and no Java VM was known. If the process runs a Java
+	 * VM, the frames behind the first one of generated code may be wrong.
+	 */
+	ER_STACK_GUESSED = 1 << 6,
 };
 
 /*

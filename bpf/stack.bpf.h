@@ -258,6 +258,7 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->n = env->lacks = 0;
 	env->untabled = !er_raws;
 	env->vm_state = VM_UNASKED;
+	env->guessed = false;
 	env->blob.begin = env->blob.end = env->blob.kind = 0;
 	env->java.bp = 0;
 	code_reset(&env->code, er_hash_seed ^ sm->task->self_exec_id, sm->start_time, sm->tgid);
@@ -332,6 +333,8 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		env->untabled = true;
 		er_walk_user(st, env, at);
 	}
+	if (env->guessed)
+		st->s.flags |= ER_STACK_GUESSED;
 	if (env->py.base) {
 		sm->cpu->counts.python_lost += python_is_lost(&env->py);
 		sm->cpu->counts.python_unnamed += env->py.nunnamed;

@@ -99,6 +99,7 @@ struct unwind_env {
 	struct er_hotspot vm;
 	__u32 vm_state;    /* enum vm_state */
 	bool generated;    /* r.ip is in executable memory without a file */
+	bool guessed;      /* ER_STACK_GUESSED */
 	bool python;       /* r.ip is in a file with a Python interpreter */
 	__u64 frame;       /* of r.ip */
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
@@ -433,7 +434,10 @@ static __always_inline int step_once(struct unwind_env *env)
 	if (end != UNWIND_BY_POINTER)
 		return end;
 	end = er_frame_step(env);
-	return !end && env->generated ? unwind_blob_stepped(env, &env->r) : end;
+	if (end || !env->generated)
+		return end;
+	env->guessed |= env->vm_state != VM_KNOWN;
+	return unwind_blob_stepped(env, &env->r);
 }
 
 /* Step to the caller. A C frame that ran Python frames is followed by them, and so on. */

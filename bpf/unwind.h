@@ -172,6 +172,7 @@ enum er_end {
 	ER_END_RA_ZERO,    /* the return address is 0 */
 	ER_END_DEPTH,      /* more than ER_UNWIND_FRAMES, or than was asked for */
 	ER_END_SHORT,      /* the copy of the stack is too short */
+	ER_END_NO_VM,      /* code of a Java VM whose structures were not known at that moment */
 	ER_END_COUNT
 };
 

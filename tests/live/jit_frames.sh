@@ -30,6 +30,19 @@ cat >Compiled.java <<-'END'
 		}
 	}
 END
+# `spin' is always called by 21 calls of `down', which `main' calls.
+cat >Deep.java <<-'END'
+	class Deep {
+		static volatile long sink;
+		static long spin(long n) { for (int i = 0; i < 20000; i++) n = n * 31 + (n ^ i); return n; }
+		static long down(int n, long x) { return n == 0 ? spin(x) : down(n - 1, x) + 1; }
+		public static void main(String[] a) {
+			long until = System.nanoTime() + (long)(Double.parseDouble(a[0]) * 1e9);
+			while (System.nanoTime() < until)
+				sink += down(20, sink);
+		}
+	}
+END
 cat >native.c <<-'END'
 	#include <jni.h>
 	JNIEXPORT void JNICALL Java_Compiled_callBack(JNIEnv *env, jclass class)
@@ -37,7 +50,7 @@ cat >native.c <<-'END'
 		(*env)->CallStaticVoidMethod(env, class, (*env)->GetStaticMethodID(env, class, "forever", "()V"));
 	}
 END
-javac --release 17 -d . Compiled.java || skip_all "javac: cannot compile Compiled.java"
+javac --release 17 -d . Compiled.java Deep.java || skip_all "javac: cannot compile Compiled.java"
 # Otherwise the VM may stop its threads each second, in code of a library.
 quiet="-XX:+UnlockDiagnosticVMOptions -XX:GuaranteedSafepointInterval=0"
 depth=5
@@ -183,10 +196,43 @@ test_running()
 	pid= running=()
 }
 
+# deep EXPERIMENT PID: seconds in `spin'; of complete stacks; of those that do not have all callers.
+deep()
+{
+	"$O/bin/er_export" --to folded -o - --metric totalcpu -viewmode machine "$1/_java_PID_$2.1.er" 2>/dev/null | awk '
+		!/Deep.spin/ { next }
+		{ us = $NF; all += us }
+		/^</ { next }
+		{ whole += us }
+		gsub(/<interpreter>|long Deep\.[a-z]*\(|void Deep\.main\(/, "") != 23 { wrong += us }
+		END { printf "%f %f %f\n", all / 1e6, whole / 1e6, wrong / 1e6 }'
+}
+
+# test_unknown NAME JAVA OPTION: no stack is wrong while the recorder does not know yet where the VM keeps what. C1's
+# code leaves rbp alone, so that frame pointers seem to hold, and lead past its callers.
+test_unknown()
+{
+	rm -rf -- *.er
+	must_record begin.er -p high -q 0 -F "=java" -- "$2" -Xmx256m -XX:-Inline "$3" -cp . Deep 1
+	pid=$(ls -d begin.er/_java_PID_*.1.er) && pid=${pid##*_PID_} && pid=${pid%.1.er}
+	read -r all whole wrong < <(deep begin.er "$pid")
+	check_that "$1, $3: from its begin no stack lacks a caller" "$whole > 0 && $wrong == 0" "$wrong of $whole of $all s"
+	"$2" -Xmx256m -XX:-Inline "$3" -cp . Deep 1000 &
+	pid=$!
+	sleep 2
+	must_record runs.er -p high -q 0 -F "=java" -t 3
+	kill "$pid" && wait "$pid" 2>/dev/null
+	read -r all whole wrong < <(deep runs.er "$pid")
+	pid=
+	check_that "$1, $3: if it runs before no stack lacks a caller" "$whole > 0 && $wrong == 0" "$wrong of $whole of $all s"
+}
+
 for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null | sort -u); do
 	version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 17 ] || continue
 	test_vm "Java $version" "$java"
 	test_second "Java $version" "$java"
 	test_running "Java $version" "$java"
+	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=1
+	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=4
 done

@@ -351,6 +351,46 @@ static void map_file(struct fixture *f, uint64_t t, uint64_t addr, const char *p
 }
 
 /*
+ * Frame pointers led out of generated code. In a process with a Java VM its callers may be wrong, so they are
+ * left out, and the stack says why.
+ */
+static void test_guessed_callers_of_java(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		const char *library;
+		uint64_t last;
+		const char *says;
+	} cases[] = {
+		{ ER_STACK_GUESSED, "/usr/lib/libjvm.so", ER_PC_UNWIND_FAILED, "\"Java VM not known yet\"" },
+		{ ER_STACK_GUESSED, "/usr/lib/libnode.so", USER_ROOT, "\"complete\"" },
+		{ 0, "/usr/lib/libjvm.so", USER_ROOT, "\"complete\"" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		__cleanup(buf_free) struct buf walks = { 0 };
+		struct fixture f;
+		struct experiment *e, *sub;
+		struct clocks c;
+
+		begin(&f, FOLLOW_ALL, NULL);
+		give_ended(&f, 9, 1, 2, cases[i].flags, ER_END_PROVEN);
+		give_clock(&f, TID, 9, 1000, 0, 4000);
+		map_file(&f, 3500, 0x700000, cases[i].library, 1); /* known later than the stack */
+		drain_process(f.drain, false);
+		drain_walks(f.drain, &walks);
+		assert_non_null(strstr(walks.data, cases[i].says));
+		e = finish(&f);
+		sub = open_sub(e, "_prog_PID_5000000.1.er");
+		c = read_clocks(sub);
+		assert_int_equal(c.npcs, 3);
+		assert_true(c.pcs[1] == 0x401010 - 1 && c.pcs[2] == cases[i].last);
+		experiment_close(sub);
+		experiment_close(e);
+	}
+}
+
+/*
  * A library is unmapped, another one is mapped at its address, and later the first one elsewhere.
  * One stack comes at three times and is shown at the addresses of each time. After the first change
  * the walk must have been wrong.
@@ -496,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_the_last_batch_does_not_wait),
 		cmocka_unit_test(test_residuals_count_with_samples),
 		cmocka_unit_test(test_cut_stacks_are_marked),
+		cmocka_unit_test(test_guessed_callers_of_java),
 		cmocka_unit_test(test_frames_are_where_files_were_then),
 		cmocka_unit_test(test_removed_mappings_are_written),
 		cmocka_unit_test(test_exec_begins_another),

@@ -311,6 +311,7 @@ static void test_generated_code_by_its_copied_bytes(void **state)
 	assert_int_equal(w.n, 2);
 	assert_true(w.frames[0] == generated_code + 0x1000);
 	assert_true(w.frames[1] == generated_code + GENERATED_CALLER + 1);
+	assert_true(w.guessed);
 	/* the word at sp is in generated code: the return address, unless the frame is made */
 	w = walk_generated(padding, "\x89", true, true);
 	assert_int_equal(w.n, 3);
@@ -322,6 +323,7 @@ static void test_generated_code_by_its_copied_bytes(void **state)
 	w = walk_generated(push, "\x89", false, false);
 	assert_int_equal(w.end, ER_END_FAULT);
 	assert_int_equal(w.n, 1);
+	assert_false(w.guessed);
 }
 
 int main(void)

@@ -56,9 +56,17 @@ const char *runtime_code(const struct image *im)
 	return NULL;
 }
 
+/* It is asked for each sample of a process that generates code, so the answer is kept. */
 uint64_t runtime_java(const struct image *im)
 {
-	const struct mapping *m = library(im, "libjvm.so");
+	struct space *sp = im->space;
+	const struct mapping *m;
 
-	return m && m->pgoff < m->start ? m->start - m->pgoff : 0;
+	if (sp->java.nmaps != sp->maps.len || sp->java.nold != sp->nold) {
+		m = library(im, "libjvm.so");
+		sp->java.answer = m && m->pgoff < m->start ? m->start - m->pgoff : 0;
+		sp->java.nmaps = sp->maps.len;
+		sp->java.nold = sp->nold;
+	}
+	return sp->java.answer;
 }

@@ -44,6 +44,7 @@ static const char *const words[ER_END_COUNT] = {
 	[ER_END_RA_ZERO] = "return address 0",
 	[ER_END_DEPTH] = "deeper than 512 frames",
 	[ER_END_SHORT] = "deeper than what was copied of it",
+	[ER_END_NO_VM] = "Java VM not known yet",
 };
 
 static const char *const kinds[ENDS_KINDS] = { [ENDS_CPU] = "cpu", [ENDS_WAITS] = "waits" };

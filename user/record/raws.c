@@ -111,6 +111,8 @@ static void hand_on(struct raws *r, const struct er_stack *s, const struct walk 
 	walked.s.nuser = w->n;
 	if (w->end == ER_END_DEPTH)
 		walked.s.flags |= ER_STACK_USER_TRUNCATED;
+	if (w->guessed)
+		walked.s.flags |= ER_STACK_GUESSED;
 	memcpy(walked.pcs, s->pcs, s->nkernel * sizeof(s->pcs[0]));
 	memcpy(walked.pcs + s->nkernel, w->frames, w->n * sizeof(w->frames[0]));
 	stacks_keep_equal(r->stacks, &walked.s);
@@ -126,6 +128,7 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum
 	im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
 	if (!im) {
 		r->walk.n = 0;
+		r->walk.guessed = false;
 		r->walk.end = ER_END_NO_MAPPING;
 	} else {
 		unwinder_meet(r->unwinder, im, s->start_time, s->exec_id);

@@ -268,14 +268,13 @@ struct output *route_output(struct drain *dr, const struct actor *a, uint64_t ti
 void route_count_end(struct drain *dr, const struct actor *a, uint64_t time_ns, enum ends_kind kind,
 		     uint64_t stack, uint64_t weight_ns)
 {
-	enum er_end end = stack ? stacks_end(dr->stacks, stack) : ER_END_NOT;
 	struct image *im;
 
-	if (a->kthread || end == ER_END_NOT)
+	if (a->kthread || !stack)
 		return;
 	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, time_ns);
 	if (im)
-		ends_count(dr->ends, im, kind, end, weight_ns);
+		ends_count(dr->ends, im, kind, stacks_end(dr->stacks, stack, im), weight_ns);
 }
 
 void route_pseudo_name(const struct actor *a, char *ret, size_t size)

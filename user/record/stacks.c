@@ -8,6 +8,7 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "bpf/frame.h"
+#include "user/jit/runtime.h"
 #include "user/record/addresses.h"
 #include "user/record/codes.h"
 #include "user/record/pools.h"
@@ -192,11 +193,22 @@ bool stacks_has(const struct stacks *st, uint64_t id)
 	return find(st, id);
 }
 
-enum er_end stacks_end(const struct stacks *st, uint64_t id)
+/*
+ * Whether frames may be wrong: they were found by frame pointers, which the code of a Java VM does not
+ * keep. The walk cannot know that: it may come sooner than the news that the VM is mapped.
+ */
+static bool is_guessed(const struct stored *s, const struct image *im)
+{
+	return s->flags & ER_STACK_GUESSED && runtime_java(im);
+}
+
+enum er_end stacks_end(const struct stacks *st, uint64_t id, const struct image *im)
 {
 	const struct stored *s = find(st, id);
 
-	return s ? s->end : ER_END_NOT;
+	if (!s)
+		return ER_END_NOT;
+	return is_guessed(s, im) ? ER_END_NO_VM : s->end;
 }
 
 bool stacks_has_user(const struct stacks *st, uint64_t id)
@@ -305,15 +317,18 @@ static size_t add_user(struct stacks *st, struct output *p, const struct stored 
 		       uint64_t time_ns, uint64_t *pcs, bool *lacking)
 {
 	const struct image *im = output_image(p);
+	bool guessed = im && is_guessed(s, im);
 	size_t n = s->nkernel;
 
-	*lacking = lacks_callers(s);
+	*lacking = guessed || lacks_callers(s);
 	for (; n < (size_t)s->nkernel + s->nuser; n++) {
 		if (im && address_is_stale(im, s->pcs[n], time_ns)) {
 			*lacking = true;
 			break;
 		}
 		pcs[n] = output_address(st->recording, p, s->pcs[n], time_ns);
+		if (guessed && !(s->pcs[n] & ER_FRAME_FILE))
+			return n + 1;
 	}
 	return n;
 }

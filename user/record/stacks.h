@@ -51,10 +51,10 @@ void stacks_keep(struct stacks *st, const struct er_stack *s);
  */
 void stacks_keep_equal(struct stacks *st, struct er_stack *s);
 /*
- * Returns why the walk of the user frames ended. ER_END_NOT: the stack is unknown, or there was no
- * walk.
+ * Returns why the walk of the user frames in the image ended. ER_END_NOT: the stack is unknown, or there was
+ * no walk.
  */
-enum er_end stacks_end(const struct stacks *st, uint64_t id);
+enum er_end stacks_end(const struct stacks *st, uint64_t id, const struct image *im);
 /* The number of definitions that came in this segment, repeated ones included. */
 uint64_t stacks_count(const struct stacks *st);
 bool stacks_has(const struct stacks *st, uint64_t id);

@@ -45,6 +45,11 @@ struct space {
 	VEC(struct old_mapping) old; /* the last SPACE_OLD that were removed, the oldest first */
 	uint64_t nold;               /* how many were removed in all */
 	VEC(struct generated) generated; /* that there has ever been */
+	/* The last answer of runtime_java (user/jit/runtime.h), for so many mappings and removed ones. */
+	struct {
+		uint64_t answer, nold;
+		size_t nmaps;
+	} java;
 };
 
 struct process;

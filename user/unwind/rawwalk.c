@@ -130,6 +130,7 @@ void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool unta
 	struct unwind_walked walked = unwind_walk(&source, &leaf, ret->frames, ER_MAX_USER_FRAMES);
 
 	ret->n = walked.n;
+	ret->guessed = walked.guessed;
 	ret->lacking = w.lacking;
 	ret->end = w.lacks ? w.lacks : walked.end;
 	if (ret->end == ER_END_FAULT && w.beyond)

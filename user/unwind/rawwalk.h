@@ -34,6 +34,7 @@ struct walk {
 	uint64_t frames[ER_MAX_USER_FRAMES]; /* as in struct er_stack */
 	uint32_t n;
 	uint32_t end;                   /* enum er_end */
+	bool guessed;                   /* as ER_STACK_GUESSED says */
 	const struct mapping *lacking;  /* NO_TABLE, EVICTED: where the code lies */
 };
 

@@ -156,6 +156,7 @@ struct unwind_walked unwind_walk(const struct unwind_source *s, const struct unw
 		w.end = next_frame(&env, &r, &w, frames, max, &place);
 		if (!w.end)
 			w.end = step(&env, &r, &place);
+		w.guessed |= !w.end && env.generated && !s->hotspot;
 	}
 	w.frame_pointers = r.flags & UNWIND_USED_FP;
 	return w;

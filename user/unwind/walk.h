@@ -61,6 +61,7 @@ struct unwind_walked {
 	size_t n;         /* frames */
 	enum er_end end;
 	bool frame_pointers; /* some frame was found by a frame pointer */
+	bool guessed;        /* as ER_STACK_GUESSED says */
 };
 
 /*
