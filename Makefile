@@ -163,7 +163,7 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
 # Without the files that need a loaded capture.
-$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o),$(unwind_obj)) $(jit_parser_obj)
+$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o vmmemory.o),$(unwind_obj)) $(jit_parser_obj)
 $(O)/tests/fuzz/target_unwind: | $(unwind_obj) $(jit_parser_obj)
 $(O)/tests/fuzz/target_probe: FUZZ_OBJ := $(probe_obj)
 $(O)/tests/fuzz/target_probe: | $(probe_obj)

@@ -43,6 +43,24 @@ cat >Deep.java <<-'END'
 		}
 	}
 END
+# Has compiled code only, except for `pause' and `main'; then it waits below 21 calls of `down'.
+cat >Asleep.java <<-'END'
+	class Asleep {
+		static volatile boolean sleeps;
+		static volatile long sink;
+		static void pause() { if (sleeps) java.util.concurrent.locks.LockSupport.park(); }
+		static int down(int n) { if (n == 0) pause(); return n == 0 ? 1 : down(n - 1) + 1; }
+		public static void main(String[] a) throws Exception {
+			for (int i = 0; i < 30000; i++)
+				sink += down(20);
+			Thread.sleep(1000);
+			sleeps = true;
+			System.err.println("warm");
+			for (;;)
+				sink += down(20);
+		}
+	}
+END
 cat >native.c <<-'END'
 	#include <jni.h>
 	JNIEXPORT void JNICALL Java_Compiled_callBack(JNIEnv *env, jclass class)
@@ -50,7 +68,7 @@ cat >native.c <<-'END'
 		(*env)->CallStaticVoidMethod(env, class, (*env)->GetStaticMethodID(env, class, "forever", "()V"));
 	}
 END
-javac --release 17 -d . Compiled.java Deep.java || skip_all "javac: cannot compile Compiled.java"
+javac --release 17 -d . Compiled.java Deep.java Asleep.java || skip_all "javac: cannot compile Compiled.java"
 # Otherwise the VM may stop its threads each second, in code of a library.
 quiet="-XX:+UnlockDiagnosticVMOptions -XX:GuaranteedSafepointInterval=0"
 depth=5
@@ -227,6 +245,23 @@ test_unknown()
 	check_that "$1, $3: if it runs before no stack lacks a caller" "$whole > 0 && $wrong == 0" "$wrong of $whole of $all s"
 }
 
+# test_asleep NAME JAVA OPTION: a thread that waits through the whole recording, in a VM that nothing else has made known.
+test_asleep()
+{
+	local n
+	rm -rf -- *.er
+	"$2" -Xmx256m -XX:-Inline "$3" -cp . Asleep 2>warm &
+	pid=$!
+	until grep -q warm warm || ! kill -0 "$pid"; do sleep 0.1; done
+	sleep 0.5
+	must_record asleep.er -F "=java" -t 2
+	kill "$pid" && wait "$pid" 2>/dev/null
+	n=$("$O/bin/er_export" --to folded -o - --metric total "asleep.er/_java_PID_$pid.1.er" 2>/dev/null |
+		awk '/JavaMain.*Unsafe_Park/ && !/^</ { print gsub(/Asleep\.down\(/, "") }')
+	pid=
+	check_that "$1, $3: a thread that waits all the time has every caller" "${n:-0} == 21" "${n:-no stack}"
+}
+
 for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null | sort -u); do
 	version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 17 ] || continue
@@ -235,4 +270,6 @@ for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null 
 	test_running "Java $version" "$java"
 	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=1
 	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=4
+	test_asleep "Java $version" "$java" -XX:TieredStopAtLevel=1
+	test_asleep "Java $version" "$java" -XX:TieredStopAtLevel=4
 done

@@ -309,7 +309,7 @@ static void asks_for_callers(void **state)
 	assert_int_equal(state_of(f, 1), ER_FILE_PENDING);
 	assert_int_equal(state_of(f, 2), ER_FILE_PENDING);
 	assert_int_equal(state_of(f, 3), ER_FILE_UNKNOWN);
-	while (unwind_worker_waiting(f->worker) && unwinder_wait(u, WAIT_MS))
+	while (unwind_worker_waiting(f->worker) && unwinder_wait(u, WAIT_MS, false))
 		unwinder_relieve(u, SEC);
 	assert_int_equal(state_of(f, 1), ER_FILE_READY);
 	assert_int_equal(state_of(f, 2), ER_FILE_READY);

@@ -44,6 +44,13 @@ enum {
 	MAX_HELD_FILES = ER_MAX_FILES / 4,
 };
 
+static bool want_vm(void *ctx, struct image *im)
+{
+	struct drain *dr = ctx;
+
+	return jit_names_want_vm(dr->jit, im);
+}
+
 static void mention_generated(void *ctx, struct output *p, uint64_t pc)
 {
 	struct drain *dr = ctx;
@@ -69,6 +76,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 		dr->jit = jit_names_new(parts->recording, parts->worker, dr->unwinder,
 					parts->drops);
 		recording_set_generated(parts->recording, mention_generated, dr);
+		raws_want_vms(dr->raws, want_vm, dr);
 	}
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
 	dr->cgroups = cgroups_new(NULL);
@@ -302,9 +310,15 @@ static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
 	}
 }
 
+static void ask_for_vms(struct drain *dr)
+{
+	if (dr->jit)
+		jit_names_update(dr->jit, now_ns(), false);
+}
+
 /*
  * Walk the raw stacks whose tables are ready. After the last record, wait a moment for tables that
- * are being built.
+ * are being built, and for Java VMs that are being asked.
  */
 static void walk_raws(struct drain *dr, bool last)
 {
@@ -314,10 +328,12 @@ static void walk_raws(struct drain *dr, bool last)
 	raws_process(dr->raws, dr->procmap, last ? 0 : t, false);
 	if (!last)
 		return;
+	ask_for_vms(dr);
 	while (raws_waiting(dr->raws) && now_ns() < until &&
-	       unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS)) {
+	       unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS, dr->jit && jit_names_reading(dr->jit))) {
 		recording_relieve(dr->parts.recording);
 		unwinder_update(dr->unwinder, now_ns());
+		ask_for_vms(dr);
 		raws_process(dr->raws, dr->procmap, 0, false);
 	}
 	raws_process(dr->raws, dr->procmap, now_ns(), true);
@@ -337,7 +353,7 @@ static void read_names(struct drain *dr, bool last)
 	if (!last)
 		return;
 	while (jit_names_reading(dr->jit) && now_ns() < until) {
-		unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS);
+		unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS, true);
 		recording_relieve(dr->parts.recording);
 		unwinder_update(dr->unwinder, now_ns());
 		jit_names_update(dr->jit, now_ns(), false);

@@ -117,7 +117,7 @@ bool jit_memory_ask(struct jit_memory *m, const struct image *im, struct jit_tab
 
 	if (!names && (m->has_vm || m->failed))
 		return false;
-	if (m->err || !m->mentioned || !due || im->end_ns)
+	if (m->err || !(m->mentioned || (m->wants_vm && !m->has_vm)) || !due || im->end_ns)
 		return false;
 	q = xcalloc(1, sizeof(*q));
 	q->layout = m->layout;
@@ -131,7 +131,7 @@ bool jit_memory_ask(struct jit_memory *m, const struct image *im, struct jit_tab
 	m->nasked = 0;
 	if (names)
 		add_unknown(m, t, q);
-	if (names && !q->npcs)
+	if (names && !q->npcs && (m->has_vm || !m->wants_vm))
 		return false;
 	m->mentioned = m->nasked < m->unknown.len;
 	m->due_ns = now_ns + RETRY_NS;

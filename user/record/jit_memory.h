@@ -39,6 +39,7 @@ struct jit_memory {
 	VEC(struct jit_unknown) unknown; /* those of the question come first */
 	size_t nasked;
 	bool mentioned;       /* since the last question */
+	bool wants_vm;        /* a question is due even if there is no address to ask about */
 	bool failed;          /* the last question */
 	int fd;               /* of the question; -1: none is open */
 	off_t size;           /* of its file */

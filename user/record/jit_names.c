@@ -181,6 +181,16 @@ void jit_names_mention(struct jit_names *j, struct output *p, struct image *im, 
 	write_at(j, c, pc);
 }
 
+bool jit_names_want_vm(struct jit_names *j, struct image *im)
+{
+	struct code *c = code_of(j, im);
+
+	if (!c || c->memory.has_vm || c->memory.err || c->memory.failed || im->end_ns)
+		return false;
+	c->memory.wants_vm = true;
+	return true;
+}
+
 static int by_value(const void *pa, const void *pb)
 {
 	const uint64_t *a = pa, *b = pb;
@@ -359,6 +369,9 @@ void jit_names_update(struct jit_names *j, uint64_t now_ns, bool all)
 		add_pieces(j, c);
 		if (c->memory.has_vm && !c->published)
 			c->published = publish(j, c);
+		if (c->memory.has_vm && !c->known && j->unwinder)
+			unwinder_know_vm(j->unwinder, c->image, &c->memory.vm);
+		c->known = c->memory.has_vm;
 		if (c->reading)
 			continue;
 		if (c->memory.fd >= 0)

@@ -42,6 +42,11 @@ void jit_names_met(struct jit_names *j, const struct er_stack *s);
 /* A stack that is written into the image's own output has this address, which is in no file. */
 void jit_names_mention(struct jit_names *j, struct output *p, struct image *im, uint64_t pc);
 /*
+ * A copied stack of the image has code of its Java VM. True: the VM is not known yet, but it is being asked for, or
+ * will be at the next update.
+ */
+bool jit_names_want_vm(struct jit_names *j, struct image *im);
+/*
  * Write the functions that were read, and look at the files whose time has come; with `all` at
  * all files.
  */

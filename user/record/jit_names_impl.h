@@ -30,7 +30,8 @@ struct code {
 	bool unsorted;
 	bool all;              /* too many pcs: every function is written */
 	bool reading;
-	bool published;        /* its Java VM, for walks */
+	bool published;        /* its Java VM, for walks in the kernel; */
+	bool known;            /* to the unwinder, for walks of copies */
 	bool complete;         /* the process had ended before the last look */
 	size_t scope_bytes;    /* written in this segment */
 	uint64_t looked_ns;

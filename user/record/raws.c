@@ -10,6 +10,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
+#include "user/jit/runtime.h"
 #include "user/record/stacks.h"
 #include "user/space/procmap.h"
 #include "user/unwind/unwinder.h"
@@ -23,6 +24,7 @@ enum {
 struct waiting {
 	struct er_stack *stack;
 	uint32_t lacks;    /* the file whose table was missing in the last walk; 0: not walked yet */
+	bool lacks_vm;     /* the Java VM was not known in the last walk */
 	uint64_t since_ns; /* of the first walk that lacked a table; 0: not walked yet */
 };
 
@@ -43,6 +45,8 @@ struct raws {
 	bool had_many; /* bytes, since none waited */
 	uint64_t ntaken, taken_bytes, nlacking[WHY_COUNT];
 	struct walk walk;
+	bool (*wants_vm)(void *ctx, struct image *im);
+	void *ctx;
 };
 
 struct raws *raws_new(struct stacks *stacks, struct unwinder *unwinder)
@@ -63,6 +67,12 @@ void raws_free(struct raws *r)
 	vec_free(&r->waiting);
 	map_free(&r->ids);
 	free(r);
+}
+
+void raws_want_vms(struct raws *r, bool (*wants)(void *ctx, struct image *im), void *ctx)
+{
+	r->wants_vm = wants;
+	r->ctx = ctx;
 }
 
 static struct er_raw *raw_of(const struct er_stack *s)
@@ -118,6 +128,12 @@ static void hand_on(struct raws *r, const struct er_stack *s, const struct walk 
 	stacks_keep_equal(r->stacks, &walked.s);
 }
 
+/* Whether the VM is still being asked for. */
+static bool lacks_vm(const struct raws *r, struct image *im)
+{
+	return r->wants_vm && runtime_java(im) && r->wants_vm(r->ctx, im);
+}
+
 static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum why_now why)
 {
 	const struct er_stack *s = w->stack;
@@ -130,12 +146,17 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum
 		r->walk.n = 0;
 		r->walk.guessed = false;
 		r->walk.end = ER_END_NO_MAPPING;
+	} else if (!why && w->lacks_vm && lacks_vm(r, im)) {
+		return false;
 	} else {
 		unwinder_meet(r->unwinder, im, s->start_time, s->exec_id);
 		if (!unwinder_walk(r->unwinder, im, raw_of(s), s->h.time_ns, why, &r->walk)) {
 			w->lacks = r->walk.lacking->file;
 			return false;
 		}
+		w->lacks_vm = r->walk.wants_vm && !why && lacks_vm(r, im);
+		if (w->lacks_vm)
+			return false;
 		r->nlacking[why] += r->walk.lacking != NULL;
 	}
 	hand_on(r, s, &r->walk);

@@ -17,6 +17,7 @@
 #include "bpf/er_event.h"
 
 struct buf;
+struct image;
 struct procmap;
 struct raws;
 struct stacks;
@@ -26,6 +27,11 @@ struct unwinder;
 struct raws *raws_new(struct stacks *stacks, struct unwinder *unwinder);
 void raws_free(struct raws *r); /* NULL: nothing */
 
+/*
+ * A stack has code of the image's Java VM, which the unwinder does not know yet. `wants` finds it out. True: that
+ * takes a moment, for which the stack waits. Without the function no stack does.
+ */
+void raws_want_vms(struct raws *r, bool (*wants)(void *ctx, struct image *im), void *ctx);
 /* A new segment begins: count anew. */
 void raws_restart(struct raws *r);
 /* Takes a well-formed ER_STACK_RAW stack. */

@@ -5,6 +5,7 @@
 
 #include "loaders/unwind.h"
 #include "user/space/space.h"
+#include "user/unwind/vmmemory.h"
 #include "user/unwind/walk.h"
 
 struct raw_walk {
@@ -12,7 +13,9 @@ struct raw_walk {
 	const struct er_raw *raw;
 	const struct mapping *mapping; /* the last one found */
 	bool untabled;
-	bool beyond;                   /* the walk needed memory that was not copied */
+	bool beyond;                   /* the walk needed memory that was not copied, */
+	bool unread;                   /* or that describes the VM and cannot be read */
+	bool generated;
 	enum er_end lacks;             /* why the first missing table was missing, */
 	const struct mapping *lacking; /* and whose */
 };
@@ -41,7 +44,10 @@ static bool is_generated(void *ctx, uint64_t pc)
 {
 	struct raw_walk *w = ctx;
 
-	return !mapping_of(w, pc) && space_generated(w->src->space, pc);
+	bool yes = !mapping_of(w, pc) && space_generated(w->src->space, pc);
+
+	w->generated |= yes;
+	return yes;
 }
 
 static bool is_uncopied(void *ctx, uint64_t at)
@@ -66,6 +72,11 @@ static bool read_copy(void *ctx, uint64_t at, uint64_t *value)
 	}
 	if (read_code(w, at, value))
 		return true;
+	if (w->src->vm && vm_memory_has(w->src->vm, at)) {
+		if (vm_memory_read(w->src->vm, at, value))
+			return true;
+		w->unread = true;
+	}
 	w->beyond |= at >= sp && !is_uncopied(ctx, at);
 	return false;
 }
@@ -124,13 +135,15 @@ void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool unta
 	const struct unwind_source source = { .read = read_copy, .find = find_place,
 					      .words = table_words, .reg = leaf_reg,
 					      .generated = is_generated, .uncopied = is_uncopied,
+					      .hotspot = src->vm ? vm_memory_vm(src->vm) : NULL,
 					      .ctx = &w };
 	const struct unwind_leaf leaf = { .ip = raw->regs[ER_DWARF_RIP], .sp = raw->regs[ER_DWARF_RSP],
 					  .bp = raw->regs[ER_DWARF_RBP] };
 	struct unwind_walked walked = unwind_walk(&source, &leaf, ret->frames, ER_MAX_USER_FRAMES);
 
 	ret->n = walked.n;
-	ret->guessed = walked.guessed;
+	ret->guessed = walked.guessed || w.unread;
+	ret->wants_vm = w.generated && !raw->code_at;
 	ret->lacking = w.lacking;
 	ret->end = w.lacks ? w.lacks : walked.end;
 	if (ret->end == ER_END_FAULT && w.beyond)

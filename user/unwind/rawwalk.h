@@ -16,6 +16,7 @@
 #include "user/space/procmap.h"
 
 struct unwind_maps;
+struct vm_memory;
 
 /* The data that a walk reads. All of it is borrowed. */
 struct walk_source {
@@ -28,6 +29,7 @@ struct walk_source {
 	 */
 	bool (*code)(void *ctx, uint32_t file, uint64_t offset, uint64_t *ret);
 	void *ctx;
+	struct vm_memory *vm; /* the process's Java VM; NULL: it has none, or it is not known */
 };
 
 struct walk {
@@ -35,11 +37,13 @@ struct walk {
 	uint32_t n;
 	uint32_t end;                   /* enum er_end */
 	bool guessed;                   /* as ER_STACK_GUESSED says */
+	bool wants_vm;                  /* some frame is generated code, of a thread that sleeps */
 	const struct mapping *lacking;  /* NO_TABLE, EVICTED: where the code lies */
 };
 
 /*
- * Walks the stack. The walk ends at the first file without a table. With `untabled` it continues by
+ * Walks the stack. What describes the Java VM's code is read as it is now: a method that a stack has stays
+ * where it is. The walk ends at the first file without a table. With `untabled` it continues by
  * frame pointers, but reports the same end. `raw` must have its nbytes bytes.
  */
 void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool untabled,

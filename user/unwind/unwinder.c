@@ -7,9 +7,12 @@
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
+#include "analysis/base/map.h"
 #include "loaders/unwind.h"
+#include "user/jit/runtime.h"
 #include "user/space/space.h"
 #include "user/unwind/publish.h"
+#include "user/unwind/vmmemory.h"
 #include "user/unwind/worker.h"
 
 /* In bytes. The table of a file with more code is built only when a walk needs it. */
@@ -21,6 +24,8 @@ struct unwinder {
 	struct store *store;
 	struct unwind_worker *worker;
 	uint64_t nwalked; /* raw stacks */
+	struct map vms;   /* by image: struct er_hotspot * */
+	struct vm_memory *memory; /* of the image whose stack was walked last; NULL: not read yet */
 };
 
 struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker)
@@ -40,6 +45,10 @@ void unwinder_free(struct unwinder *u)
 		return;
 	publisher_free(u->publisher);
 	store_free(u->store);
+	map_for_each(s, &u->vms)
+		free((void *)(uintptr_t)s->value);
+	map_free(&u->vms);
+	vm_memory_free(u->memory);
 	free(u);
 }
 
@@ -103,8 +112,46 @@ void unwinder_changed(struct unwinder *u, struct image *im)
 	publisher_changed(u->publisher, im);
 }
 
+static void forget_memory(struct unwinder *u)
+{
+	vm_memory_free(u->memory);
+	u->memory = NULL;
+}
+
+static struct er_hotspot *vm_of(const struct unwinder *u, const struct image *im)
+{
+	const uint64_t *vm = map_get(&u->vms, (uintptr_t)im);
+
+	return vm ? (struct er_hotspot *)(uintptr_t)*vm : NULL;
+}
+
+void unwinder_know_vm(struct unwinder *u, const struct image *im, const struct er_hotspot *vm)
+{
+	struct er_hotspot *known = vm_of(u, im);
+
+	if (!known) {
+		known = xcalloc(1, sizeof(*known));
+		*map_put(&u->vms, (uintptr_t)im, NULL) = (uintptr_t)known;
+	}
+	*known = *vm;
+}
+
+/* NULL: the image has no Java VM, or it is not known. */
+static struct vm_memory *memory_of(struct unwinder *u, const struct image *im)
+{
+	const struct er_hotspot *vm = im->end_ns ? NULL : vm_of(u, im);
+
+	if (u->memory && (!vm || vm_memory_pid(u->memory) != im->pid))
+		forget_memory(u);
+	if (vm && !u->memory)
+		u->memory = vm_memory_new(im->pid, runtime_java(im), vm);
+	return u->memory;
+}
+
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
 {
+	free(vm_of(u, im));
+	map_remove(&u->vms, (uintptr_t)im);
 	publisher_forget(u->publisher, im, now_ns);
 }
 
@@ -120,6 +167,7 @@ bool unwinder_forget_file(struct unwinder *u, uint32_t file)
 
 void unwinder_update(struct unwinder *u, uint64_t now_ns)
 {
+	forget_memory(u);
 	publisher_update(u->publisher, now_ns);
 	store_poll(u->store, now_ns);
 }
@@ -134,11 +182,11 @@ bool unwinder_builds(const struct unwinder *u, uint32_t file)
 	return unwind_maps_files(u->maps)[file].state == ER_FILE_PENDING;
 }
 
-bool unwinder_wait(struct unwinder *u, int timeout_ms)
+bool unwinder_wait(struct unwinder *u, int timeout_ms, bool names)
 {
 	struct pollfd fd = { .events = POLLIN };
 
-	if (!store_waits(u->store))
+	if (!names && !store_waits(u->store))
 		return false;
 	fd.fd = unwind_worker_fd(u->worker);
 	poll(&fd, 1, timeout_ms);
@@ -176,9 +224,11 @@ void unwinder_ask(struct unwinder *u, const struct image *im, const struct er_ra
 bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_raw *raw,
 		   uint64_t time_ns, bool last, struct walk *ret)
 {
-	const struct walk_source src = source_of(u, im, time_ns);
+	struct walk_source src = source_of(u, im, time_ns);
 	const struct mapping *asked = NULL;
 
+	if (!was_walked(raw))
+		src.vm = memory_of(u, im);
 	for (;;) {
 		walk_raw(&src, raw, last, ret);
 		if (!ret->lacking || ret->lacking == asked)

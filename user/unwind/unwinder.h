@@ -33,6 +33,12 @@ void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
 /* Publish the image's Java VM, for walks. False: its key is not known yet, or there is no room. */
 bool unwinder_hotspot(struct unwinder *u, const struct image *im, const struct er_hotspot *vm);
+/*
+ * The image's Java VM, for walks of the copied stacks of sleeping threads: they read its memory through the
+ * opener. What was read is kept until unwinder_update, or until another image's stack is walked. Stacks that the
+ * kernel could not walk are not worth it: they are many when a recording begins, and the opener's time is short.
+ */
+void unwinder_know_vm(struct unwinder *u, const struct image *im, const struct er_hotspot *vm);
 /* No process maps the file any more: forget it. False: its table is being built. */
 bool unwinder_forget_file(struct unwinder *u, uint32_t file);
 /* Publish changed mappings and new tables. */
@@ -42,8 +48,8 @@ void unwinder_relieve(struct unwinder *u, uint64_t now_ns);
 
 /* Whether the file's table is being built. */
 bool unwinder_builds(const struct unwinder *u, uint32_t file);
-/* Wait up to timeout_ms for a table that is being built. False: none is. */
-bool unwinder_wait(struct unwinder *u, int timeout_ms);
+/* Wait up to timeout_ms for a table that is being built; or for names, if there is something to wait for. */
+bool unwinder_wait(struct unwinder *u, int timeout_ms, bool names);
 
 /*
  * Walk a raw stack of the image that was copied at time_ns. Returns false if a table is missing; it

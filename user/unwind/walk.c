@@ -143,6 +143,19 @@ static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *
 	return end;
 }
 
+/* Whether the VM has said how to leave the code of the last step, or the code is not the VM's. */
+static bool is_known(const struct unwind_env *env)
+{
+	const struct er_hotspot *v = env->s->hotspot;
+
+	if (!v || env->blob.begin != env->blob.end)
+		return v;
+	for (int i = 0; i < ER_HOTSPOT_HEAPS; i++)
+		if (env->pc - v->heaps[i].low < v->heaps[i].high - v->heaps[i].low)
+			return false;
+	return true;
+}
+
 struct unwind_walked unwind_walk(const struct unwind_source *s, const struct unwind_leaf *leaf,
 				 uint64_t *frames, size_t max)
 {
@@ -156,7 +169,7 @@ struct unwind_walked unwind_walk(const struct unwind_source *s, const struct unw
 		w.end = next_frame(&env, &r, &w, frames, max, &place);
 		if (!w.end)
 			w.end = step(&env, &r, &place);
-		w.guessed |= !w.end && env.generated && !s->hotspot;
+		w.guessed |= !w.end && env.generated && !is_known(&env);
 	}
 	w.frame_pointers = r.flags & UNWIND_USED_FP;
 	return w;
