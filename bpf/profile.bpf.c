@@ -49,6 +49,7 @@
 #include "bpf/calls.bpf.h"
 #include "bpf/cost.bpf.h"
 #include "bpf/cut.bpf.h"
+#include "bpf/snapshot.bpf.h"
 #include "bpf/edge.bpf.h"
 #include "bpf/end.bpf.h"
 #include "bpf/hotplug.bpf.h"
@@ -453,5 +454,21 @@ int er_cut(struct bpf_iter__task *ctx)
 	t = thread_find(p);
 	if (t)
 		cut_thread(seq, c, p, t);
+	return 0;
+}
+
+SEC("iter/task")
+int er_snapshot(struct bpf_iter__task *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *p = ctx->task;
+	struct er_thread *t;
+
+	barrier_var(seq); /* before any branch: see task_rq */
+	if (!p || thread_ignored(p))
+		return 0;
+	t = thread_find(p);
+	if (t)
+		snap_thread(seq, p, t);
 	return 0;
 }

@@ -94,6 +94,8 @@ struct er_thread {
 	__u32 nmoved;
 	__u32 total_flags;
 	__u32 tid;        /* its number when it began to exit; an exec may change it afterwards */
+
+	__u64 snapped;    /* `since` at the last snapshot; only snapshots use it */
 };
 
 struct {

@@ -227,24 +227,31 @@ void capture_detach(struct capture *c)
 }
 
 /*
- * Each record follows its struct er_last. The last one is incomplete if the kernel's iterator
- * failed.
+ * Pass on the records from `at` on; returns their number. Each one follows its struct er_last. The
+ * last one is incomplete if the kernel's iterator failed.
  */
-static int drain_last(struct capture *c, capture_fn fn, void *ctx)
+static int pass_records(const struct buf *b, size_t at, capture_fn fn, void *ctx)
 {
 	int n = 0;
 
-	while (c->last.len - c->last_read >= sizeof(struct er_last)) {
-		const char *at = c->last.data + c->last_read;
+	while (b->len - at >= sizeof(struct er_last)) {
 		struct er_last head;
 
-		memcpy(&head, at, sizeof(head));
-		if (c->last.len - c->last_read - sizeof(head) < head.size)
+		memcpy(&head, b->data + at, sizeof(head));
+		at += sizeof(head);
+		if (b->len - at < head.size)
 			break;
-		fn(ctx, head.cpu, at + sizeof(head), head.size);
-		c->last_read += sizeof(head) + head.size;
+		fn(ctx, head.cpu, b->data + at, head.size);
+		at += head.size;
 		n++;
 	}
+	return n;
+}
+
+static int drain_last(struct capture *c, capture_fn fn, void *ctx)
+{
+	int n = pass_records(&c->last, c->last_read, fn, ctx);
+
 	buf_clear(&c->last);
 	c->last_read = 0;
 	return n;
@@ -261,6 +268,20 @@ int capture_cut(struct capture *c, capture_fn fn, void *ctx, struct diag *d)
 	drain_last(c, fn, ctx);
 	buf_free(&c->last);
 	c->last_read = 0;
+	return err;
+}
+
+int capture_snapshot(struct capture *c, uint64_t time_ns, bool all, capture_fn fn, void *ctx,
+		     struct diag *d)
+{
+	struct buf snaps = { 0 };
+	int err = 0;
+
+	for (int i = 0; !err && i < NLOADERS; i++)
+		if (c->selves[i] && loaders[i]->snapshot)
+			err = loaders[i]->snapshot(c->selves[i], time_ns, all, &snaps, d);
+	pass_records(&snaps, 0, fn, ctx);
+	buf_free(&snaps);
 	return err;
 }
 

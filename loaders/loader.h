@@ -44,6 +44,8 @@ struct loader {
 	void (*detach)(void *self);
 	/* Like stop, but nothing stops: only what capture_cut promises. NULL: sends nothing. */
 	int (*cut)(void *self, struct buf *last, struct diag *d);
+	/* Append what capture_snapshot passes on. NULL: nothing. */
+	int (*snapshot)(void *self, uint64_t time_ns, bool all, struct buf *snaps, struct diag *d);
 	void (*close)(void *self); /* NULL is allowed */
 	/* Pass on records that did not fit into the rings. Returns their number. */
 	int (*drain)(void *self, capture_fn fn, void *ctx);

@@ -49,7 +49,7 @@ struct profile {
 	uint64_t interval_ns;
 	enum stack_method stack_method;
 	uint64_t nspilled; /* spilled TOTAL records that were drained */
-	int begin_fd, end_fd, cut_fd; /* iterators, created while capabilities are held; -1: used up */
+	int begin_fd, end_fd, cut_fd, snap_fd; /* iterators, created while capabilities are held; -1: used up */
 	bool paused;
 	struct clocks *clocks;
 };
@@ -69,6 +69,7 @@ static void profile_close(void *self)
 	closep(&p->begin_fd);
 	closep(&p->end_fd);
 	closep(&p->cut_fd);
+	closep(&p->snap_fd);
 	profile_bpf__destroy(p->skel);
 	typed_close(p->typed);
 	free(p);
@@ -123,6 +124,7 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_back, plan->states && method == STACKS_EXIT },
 		{ skel->progs.er_back_kprobe, plan->states && method == STACKS_FINISH },
 		{ skel->progs.er_cut, plan->cuts },
+		{ skel->progs.er_snapshot, plan->states },
 		{ skel->progs.er_sys_enter, plan->states && plan->split },
 		{ skel->progs.er_sys_exit, plan->states && plan->split },
 	};
@@ -192,7 +194,7 @@ static int profile_open(const struct capture_plan *plan, struct rings *rings, st
 	p = xcalloc(1, sizeof(*p));
 	p->rings = rings;
 	p->interval_ns = plan->interval_ns;
-	p->begin_fd = p->end_fd = p->cut_fd = -1;
+	p->begin_fd = p->end_fd = p->cut_fd = p->snap_fd = -1;
 	err = open_skeleton(p);
 	err = err ? diag_errno(d, -err, "cannot open the clock programs") : choose_stack_method(p, plan, d);
 	if (!err) {
@@ -277,6 +279,8 @@ static int attach(struct profile *p)
 		err = iterator_make(skel->progs.er_end, &skel->links.er_end, &p->end_fd);
 	if (!err && bpf_program__autoload(skel->progs.er_cut))
 		err = iterator_make(skel->progs.er_cut, &skel->links.er_cut, &p->cut_fd);
+	if (!err && bpf_program__autoload(skel->progs.er_snapshot))
+		err = iterator_make(skel->progs.er_snapshot, &skel->links.er_snapshot, &p->snap_fd);
 	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
 }
 
@@ -379,6 +383,20 @@ static int profile_cut(void *self, struct buf *last, struct diag *d)
 	return err ? diag_errno(d, -err, "cannot read the times of threads") : 0;
 }
 
+static int profile_snapshot(void *self, uint64_t time_ns, bool all, struct buf *snaps,
+			    struct diag *d)
+{
+	struct profile *p = self;
+	int err = 0;
+
+	if (!p->skel->links.er_snapshot)
+		return 0;
+	p->skel->bss->er_snap_ns = time_ns;
+	p->skel->bss->er_snap_all = all;
+	err = iterator_run(p->skel->links.er_snapshot, &p->snap_fd, snaps);
+	return err ? diag_errno(d, -err, "cannot read the states of threads") : 0;
+}
+
 static int profile_drain(void *self, capture_fn fn, void *ctx)
 {
 	struct profile *p = self;
@@ -463,6 +481,7 @@ const struct loader profile_loader = {
 	.resume = profile_resume,
 	.stop = profile_stop,
 	.cut = profile_cut,
+	.snapshot = profile_snapshot,
 	.close = profile_close,
 	.drain = profile_drain,
 	.set_shedding = profile_set_shedding,

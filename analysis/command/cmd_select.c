@@ -100,17 +100,17 @@ static bool counts_once(const struct shell *sh)
 	       twice_find(sh->session, &system, &program);
 }
 
-/* Build the filter from all parts; several are joined by &&. */
-static struct filter *whole_filter(struct shell *sh)
+/* Build the filter from the first n parts; several are joined by &&. */
+static struct filter *build_filter(struct shell *sh, int nparts)
 {
 	bool once = counts_once(sh), several = false;
 	struct filter *f;
 	struct buf b = { 0 };
 
 	buf_puts(&b, "");
-	for (int i = 0, n = once; i < FILTER_PARTS; i++)
+	for (int i = 0, n = once; i < nparts; i++)
 		several |= sh->filter_parts[i] && n++;
-	for (int i = 0; i < FILTER_PARTS; i++) {
+	for (int i = 0; i < nparts; i++) {
 		bool quoted = several && i == FILTER_EXPRESSION;
 
 		if (!sh->filter_parts[i])
@@ -125,6 +125,29 @@ static struct filter *whole_filter(struct shell *sh)
 	f = filter_parse(sh->session, &sh->view.types, b.data, &sh->diag);
 	buf_free(&b);
 	return f;
+}
+
+static struct filter *whole_filter(struct shell *sh)
+{
+	return build_filter(sh, FILTER_PARTS);
+}
+
+_Static_assert(FILTER_FROM + 1 == FILTER_TO && FILTER_TO + 1 == FILTER_PARTS, "times are last");
+
+struct filter *shell_filter_without_times(struct shell *sh)
+{
+	struct filter *f = build_filter(sh, FILTER_FROM);
+
+	if (f)
+		filter_select(f, &sh->view.selection);
+	return f;
+}
+
+int64_t shell_time(const struct shell *sh, enum filter_part part, int64_t otherwise)
+{
+	int64_t ns;
+
+	return sh->filter_parts[part] && filter_time(sh->filter_parts[part], &ns) ? ns : otherwise;
 }
 
 void shell_count_once(struct shell *sh)

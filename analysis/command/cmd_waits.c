@@ -5,6 +5,7 @@
 
 #include "analysis/command/command.h"
 #include "analysis/command/shell.h"
+#include "analysis/metrics/filter.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view.h"
 
@@ -22,6 +23,18 @@ static int cmd_microstates(struct shell *sh, int argc, char **argv)
 			sort_by = argv[i];
 	}
 	return shell_print(sh, &t, view_microstates(&sh->view, processes, sort_by, &t, &sh->diag));
+}
+
+static int cmd_exact_states(struct shell *sh, int argc, char **argv)
+{
+	struct filter *threads = shell_filter_without_times(sh);
+	struct table t = { 0 };
+	int err;
+
+	err = view_exact_states(&sh->view, threads, shell_time(sh, FILTER_FROM, 0),
+			   shell_time(sh, FILTER_TO, INT64_MAX), &t, &sh->diag);
+	filter_free(threads);
+	return shell_print(sh, &t, err);
 }
 
 static int cmd_locks(struct shell *sh, int argc, char **argv)
@@ -75,6 +88,8 @@ static const struct command rows[] = {
 	{ SECTION_WAITS, "microstates", .args = "[threads | processes] [metric]", .max = 2,
 	  .words = microstates_words, .run = cmd_microstates,
 	  .help = "list in which states threads were, and how long" },
+	{ SECTION_WAITS, "exact_states", .run = cmd_exact_states,
+	  .help = "list the exact states of threads between two usage samples" },
 	{ SECTION_WAITS, "waits", .view = view_waits,
 	  .help = "list what threads waited for, by reason and stack" },
 	{ SECTION_WAITS, "longest", .view = view_longest,

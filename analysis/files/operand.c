@@ -80,7 +80,7 @@ static bool belongs(const char *name)
 		"jdynclasses", "kallmodsyms", "notes", "labels.xml", "warnings.xml", "archives",
 		"archive.log", "recorder.xml", "threads.xml", "threads.xml.gz", "names.xml",
 		"names.xml.gz", "processes.xml", "processes.xml.gz", "spans", "spans.xml", "probes",
-		"spanstrings.xml.gz", "common.xml", "common.kallmodsyms",
+		"spanstrings.xml.gz", "snapshots.xml.gz", "common.xml", "common.kallmodsyms",
 		"ifreq", "omptrace", "dataraces", "deadlocks",
 	};
 

@@ -56,6 +56,9 @@ void filter_select(struct filter *f, const struct selection *sel);
 /* Whether a packet passes. Caches results by function and by stack, so f is modified. */
 bool filter_match(struct filter *f, const struct hit *h);
 
+/* The nanoseconds of a text like "3s" or "1.5ms". False: it is something else. */
+bool filter_time(const char *text, int64_t *ret);
+
 /* The value of an index expression for a packet. */
 struct value filter_value(struct filter *f, const struct hit *h);
 /*

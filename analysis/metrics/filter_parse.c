@@ -144,6 +144,11 @@ static bool time_at(const char **p, int64_t *ret)
 	return !__builtin_add_overflow(whole, part * ns / scale, ret);
 }
 
+bool filter_time(const char *text, int64_t *ret)
+{
+	return time_at(&text, ret) && !*text;
+}
+
 static struct node *parse_number(struct parser *ps)
 {
 	const char *start = ps->p;

@@ -13,6 +13,7 @@ struct diag;
 struct experiment;
 struct func;
 struct objtype;
+struct filter;
 struct table;
 struct view_state;
 
@@ -62,6 +63,12 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
  */
 int view_microstates(struct view_state *v, bool by_process, const char *sort_by, struct table *t,
 		     struct diag *d);
+/*
+ * Exact states of threads between the usage samples nearest to two times, of those threads of which a
+ * packet passes the filter (NULL: all). to_ns INT64_MAX: to the end.
+ */
+int view_exact_states(struct view_state *v, struct filter *threads, int64_t from_ns, int64_t to_ns,
+		 struct table *t, struct diag *d);
 /* Time off the CPU by reason and stack. */
 int view_waits(struct view_state *v, struct table *t, struct diag *d);
 /* Waits for a CPU. */

@@ -66,6 +66,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->rings = xcalloc(parts->ncpus, sizeof(*dr->rings));
 	dr->next_rings = xcalloc(parts->ncpus, sizeof(*dr->next_rings));
 	dr->cuts = parts->cuts ? cuts_new() : NULL;
+	dr->snapshots = snapshots_new(parts->recording);
 	dr->stacks = stacks_new(parts->recording);
 	dr->ends = ends_new();
 	if (parts->unwind) {
@@ -129,6 +130,7 @@ void drain_free(struct drain *dr)
 	buf_free(&dr->taken);
 	buf_free(&dr->cut);
 	cuts_free(dr->cuts);
+	snapshots_free(dr->snapshots);
 	free(dr->next_rings);
 	buf_free(&dr->spare);
 	buf_free(&dr->waiting);
@@ -389,6 +391,8 @@ void drain_process(struct drain *dr, bool last)
 	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), last);
 	read_names(dr, last);
 	drain_write_folds(dr, last);
+	if (last)
+		snapshots_flush(dr->snapshots, false);
 }
 
 /* --- a cut --- */
@@ -468,6 +472,7 @@ void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
 	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), true);
 	read_names(dr, true);
 	drain_write_folds(dr, true);
+	snapshots_flush(dr->snapshots, true);
 	empty(&waited);
 	dr->spare_waiting = waited;
 	empty(&batch);
@@ -479,6 +484,11 @@ void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
 bool drain_is_behind(const struct drain *dr)
 {
 	return dr->taken.len > TAKEN_MAX;
+}
+
+struct snapshots *drain_snapshots(struct drain *dr)
+{
+	return dr->snapshots;
 }
 
 /* --- what recorder.xml holds --- */

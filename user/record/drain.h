@@ -17,6 +17,7 @@ struct buf;
 struct drain;
 struct exp_usage;
 struct heap_server;
+struct snapshots;
 struct unwind_maps;
 struct unwind_worker;
 
@@ -83,6 +84,8 @@ uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns);
  */
 void drain_take_cut(void *ctx, int cpu, const void *record, size_t size);
 void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns);
+/* What threads did between usage samples. The drain adds the ends of threads. */
+struct snapshots *drain_snapshots(struct drain *dr);
 /*
  * The recording goes on in another experiment: forget its outputs, and what of names and counts was
  * written there. Processes, mappings and stacks stay known. Call it after recording_finish.

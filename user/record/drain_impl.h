@@ -22,6 +22,7 @@
 #include "user/record/processes.h"
 #include "user/record/raws.h"
 #include "user/record/reason.h"
+#include "user/record/snapshots.h"
 #include "user/record/stacks.h"
 #include "user/record/thread_names.h"
 #include "user/unwind/unwinder.h"
@@ -57,6 +58,7 @@ struct drain {
 	struct folds *folds; /* NULL: each thread has a line of its own */
 	/* Of folded threads: the time that no record represents; with folds. */
 	struct fold_sums *unsampled_cpu, *unsampled_waits;
+	struct snapshots *snapshots;
 	struct cuts *cuts;  /* NULL: the recording has one segment */
 	struct buf taken;   /* records, each after a struct taken */
 	struct buf cut;     /* the same, of a cut */

@@ -475,6 +475,11 @@ void recording_thread(struct recording *b, const char *line)
 	expwriter_text(b->segment->founder.w, "threads.xml.gz", line);
 }
 
+void recording_snapshot(struct recording *b, const char *line)
+{
+	expwriter_text(b->segment->founder.w, "snapshots.xml.gz", line);
+}
+
 void recording_name(struct recording *b, const char *line)
 {
 	expwriter_text(b->segment->founder.w, "names.xml.gz", line);

@@ -141,6 +141,8 @@ const struct ksymtab *recording_ksyms(const struct recording *b);
 void recording_thread(struct recording *b, const char *line);
 void recording_name(struct recording *b, const char *line);
 void recording_process(struct recording *b, const char *line);
+/* Append a line to snapshots.xml.gz. */
+void recording_snapshot(struct recording *b, const char *line);
 /* Append a line to processes.xml that tells of no further program. */
 void recording_process_exit(struct recording *b, const char *line);
 /* Write the event `run`. */

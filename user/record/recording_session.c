@@ -99,14 +99,6 @@ void recording_session_put_sample(struct recording_session *s, struct exp_usage 
 	expwriter_sample(output_writer(recording_founder(s->recording)), &u, label);
 }
 
-void recording_session_sample(struct recording_session *s, const char *label)
-{
-	struct exp_usage u;
-
-	usage_now(&u);
-	recording_session_put_sample(s, u, label);
-}
-
 void recording_session_recorder_xml(struct recording_session *s)
 {
 	struct buf text = { 0 };

@@ -15,10 +15,39 @@
 #include "analysis/base/diag.h"
 #include "loaders/privilege.h"
 #include "user/record/recording_session_impl.h"
+#include "user/record/snapshots.h"
+#include "user/record/usage.h"
 
 static struct expwriter *founder(struct recording_session *s)
 {
 	return output_writer(recording_founder(s->recording));
+}
+
+/* --- usage samples --- */
+
+/* The states of all threads at this instant. False: none were taken. */
+static bool take_snapshot(struct recording_session *s, uint64_t t)
+{
+	struct snapshots *snaps = s->drain ? drain_snapshots(s->drain) : NULL;
+
+	if (!snaps || !s->capturing || !s->plan->capture.states || is_paused(&s->recorder_xml.pauses))
+		return false;
+	if (capture_snapshot(s->capture, t, snapshots_is_first(snaps), snapshots_take, snaps, s->d) < 0)
+		return false;
+	snapshots_write(snaps, t, now_ns() - t);
+	return true;
+}
+
+void recording_session_sample(struct recording_session *s, const char *label)
+{
+	uint64_t t = now_ns();
+	bool taken = take_snapshot(s, t);
+	struct exp_usage u;
+
+	usage_now(&u);
+	if (taken)
+		u.time_ns = t;
+	recording_session_put_sample(s, u, label);
 }
 
 /* --- pausing --- */

@@ -175,6 +175,7 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 		return false;
 	if (dr->cuts)
 		cuts_total(dr->cuts, &t);
+	snapshots_total(dr->snapshots, record, &t);
 	/*
 	 * A process without a packet gets no directory for a remainder, unless it is a target or has
 	 * executed another program since its last packet: else that program seems to go on.
