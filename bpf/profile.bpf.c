@@ -465,9 +465,7 @@ int er_snapshot(struct bpf_iter__task *ctx)
 	struct er_thread *t;
 
 	barrier_var(seq); /* before any branch: see task_rq */
-	if (!p || thread_ignored(p))
-		return 0;
-	t = thread_find(p);
+	t = p ? thread_find(p) : NULL; /* others than wanted threads have no storage */
 	if (t)
 		snap_thread(seq, p, t);
 	return 0;

@@ -49,6 +49,13 @@ static __always_inline void snap_close(struct er_thread *copy, struct task_struc
 		split_peek(copy, p, p->pid);
 }
 
+/* Off the CPU the kernel's figure is settled: reading it follows no pointers. */
+static __always_inline __u64 snap_run_time(struct task_struct *p, const struct er_thread *t,
+					   __u64 clk)
+{
+	return t->where == WHERE_ON ? run_time_now(p, clk) : p->se.sum_exec_runtime;
+}
+
 static __always_inline __u32 snap_state(struct task_struct *p, const struct er_thread *t)
 {
 	if (t->where == WHERE_ON)
@@ -75,7 +82,7 @@ static __always_inline void snap_write(struct seq_file *seq, struct task_struct 
 	if (p->flags & TASK_PF_KTHREAD)
 		s.flags |= ER_TOTAL_KTHREAD;
 	snap_close(copy, p, clk);
-	total_times(r, copy, clk, run_time_now(p, clk) - copy->run0);
+	total_times(r, copy, clk, snap_run_time(p, copy, clk) - copy->run0);
 	r->flags = 0;
 	total_split(r, copy, p);
 	s.run_ns = r->run_ns;
