@@ -13,6 +13,7 @@
 #define SNAPSHOT_BPF_H
 
 #include "bpf/cut.bpf.h"
+#include "bpf/snap.h"
 
 __u64 er_snap_ns;  /* the instant, CLOCK_MONOTONIC; user space sets it before each walk */
 __u32 er_snap_all; /* write all threads, whether they did anything or not */

@@ -3,7 +3,7 @@
 #include <linux/types.h>
 
 #include "analysis/experiment/exp_snapshots.h"
-#include "bpf/er_event.h"
+#include "bpf/snap.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
 #include "tests/unit/drain_fixture.h"

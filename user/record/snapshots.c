@@ -9,7 +9,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
-#include "bpf/er_event.h"
+#include "bpf/snap.h"
 #include "user/record/recording.h"
 
 enum { ENDS_MAX = 32 << 10 }; /* bytes of ends in one element */
