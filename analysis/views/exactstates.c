@@ -201,11 +201,8 @@ static void put_notes(const struct exact *s, struct table *t)
 {
 	put_note(t, "Exact, from the usage sample at %.6f sec. to that at %.6f sec.",
 		 s->from_ns / 1e9, s->to_ns / 1e9);
-	put_note(t,
-		 "A thread that left or entered a CPU during such a sample counts up to that "
-		 "moment, at "
-		 "most %.3f ms later.",
-		 s->took_ns / 1e6);
+	put_note(t, "A thread that left or entered a CPU during such a sample counts up to that "
+		    "moment, at most %.3f ms later.", s->took_ns / 1e6);
 	if (s->vague_ns)
 		put_note(t, "*** %.3f sec. may belong to the time before or after.",
 			 s->vague_ns / 1e9);
@@ -227,8 +224,7 @@ int view_exact_states(struct view_state *v, struct filter *threads, int64_t from
 	read_all(&s, from_ns, to_ns);
 	if (!s.nranges)
 		err = diag_error(d, "exact_states: no usage samples of this range: record with "
-				    "microstates, and "
-				    "choose at least a second with from and to");
+				    "microstates, and choose at least a second with from and to");
 	if (!err) {
 		t->title = "Exact states of threads between two usage samples, most CPU time first";
 		put_columns(t);

@@ -17,6 +17,7 @@ static const char *const names[] = {
 	"iotrace", "overview", "kallmodsyms", "recorder.xml", "threads.xml", "notes",
 	"warnings.xml", PACK_SUB "/log.xml", PACK_SUB "/map.xml", PACK_SUB "/data.frameinfo", PACK_SUB "/profile",
 	PACK_SUB "/kallmodsyms", "labels.xml", "spans.xml", "spanstrings.xml",
+	"snapshots.xml",
 };
 
 enum { NNAMES = sizeof(names) / sizeof(names[0]), HEAD = 4 };
