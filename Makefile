@@ -52,7 +52,7 @@ record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c user/colle
                 $(wildcard kernel_er/*.c user/*/*.c loaders/*.c)))
 unwind_obj   := $(patsubst %.c,$(O)/%.o,$(wildcard user/unwind/*.c))
 # That finds the places of probes, without the recorder.
-probe_obj    := $(patsubst %,$(O)/user/probe/%.o,binary ends functions insn lines marks match sites spec tracepoint usdt)
+probe_obj    := $(patsubst %,$(O)/user/probe/%.o,binary ends functions insn lines marks match returns sites spec tracepoint usdt)
 jit_parser_obj := $(patsubst %,$(O)/user/jit/%.o,batch hotspot hotspot_layout hotspot_method hotspot_scopes \
                   javalines javaname jitdump perfmap snapshot)
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
