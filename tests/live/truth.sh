@@ -48,10 +48,11 @@ pids=$(pid_of out)
 for kind in zero ppid null map; do
 	function_is load_$kind $kind i.totalcpu 0.000997 sys.er
 done
+# Entry and return of the system call take some percent: that depends on the CPU and the hypervisor.
 check_that "reading /dev/zero is system time" \
-	"$(seconds_of load_zero i.system sys.er) > 0.97 * $(truth out zero)" \
+	"$(seconds_of load_zero i.system sys.er) > 0.93 * $(truth out zero)" \
 	"$(seconds_of load_zero i.system sys.er)"
-check_that "reading /dev/zero is KCPU" "$(seconds_of load_zero i.kcpu sys.er) > 0.97 * $(truth out zero)" \
+check_that "reading /dev/zero is KCPU" "$(seconds_of load_zero i.kcpu sys.er) > 0.93 * $(truth out zero)" \
 	"$(seconds_of load_zero i.kcpu sys.er)"
 check_that "getppid spends time on both sides" "$(seconds_of load_ppid i.system sys.er) > 0.1 &&
 	$(seconds_of load_ppid i.user sys.er) > 0.005"
@@ -67,7 +68,7 @@ $("$er_print" -printmode , -filters "LWPID==$(pid_of out)" -metrics e.user:e.sys
 	off.er 2>/dev/null | sed -n 's/^"\([0-9.]*\)","\([0-9.]*\)","<Total>"$/\1 \2/p')
 END
 want=$(truth out cpu)
-check_that "not followed: all user time is $name" "$got == ${user:--1} && $got > 0.9 * $want" \
+check_that "not followed: all user time is $name" "$got > 0.99 * ${user:-999} && $got <= ${user:-0} && $got > 0.9 * $want" \
 	"got $got of $user user time"
 check_that "not followed: user and system time are the program's CPU time" \
 	"(${user:-0} + ${system:-0} - $want)^2 < (0.01 * $want)^2" "$user + $system of $want"
