@@ -84,7 +84,8 @@ static __always_inline void edge_at(struct er_thread *t, __u64 clk)
 /*
  * The accounting of a thread that was born in the recording, but could not be seen until `clk`,
  * begins at its birth. The kernel's figures say how long it has run and waited for a CPU; the rest
- * is sleep. Each of the two counts as one wait. No record has them, so they are unsampled.
+ * is sleep. Each of the two counts as one wait. No record has them, so they are unsampled. The caller
+ * has set run0 and delay to the kernel's figures, and `since` to clk.
  */
 static __always_inline void edge_since_birth(struct er_thread *t, struct task_struct *p, __u64 clk)
 {
