@@ -3,25 +3,23 @@
 #
 # page_app.sh FOLDER: writes the application of the page as arrays of C, with the SHA-256 of its
 # script and of its style. The page's content security policy allows these two and nothing else.
-# Modules are joined into one block, without comments, indentation, empty lines, import lines and the word
-# export. A comment after code must not contain a quotation mark. main.js comes last.
+# Modules are joined into one block, without import lines and the word export. main.js comes last.
+# minify leaves out comments and blanks. Names stay, so that an error in a browser can be read.
 set -eu
 export LC_ALL=C
 dir=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
+command -v minify >/dev/null || { echo "page_app.sh: 'minify' is not installed: run 'make deps'" >&2; exit 1; }
+
 others=$(find "$dir" -name '*.js' ! -name main.js | sort)
 {
 	printf "'use strict';\n{\n"
-	for f in $others "$dir/main.js"; do
-		printf '// %s\n' "${f##*/}"
-		sed -e '/^[[:blank:]]*\/\/ /d' -e '/^import /d' -e 's/^export //' -e 's/^[[:blank:]]*//' \
-			-e "s|[[:blank:]]*// [^'\"\`]*\$||" -e '/^$/d' "$f"
-	done
+	sed -e '/^import /d' -e 's/^export //' $others "$dir/main.js"
 	printf '}\n'
-} >"$tmp/script"
-sed '/^\/\* SPDX/d' "$dir/page.css" >"$tmp/style"
+} | minify --type=js --js-keep-var-names >"$tmp/script"
+minify --type=css "$dir/page.css" >"$tmp/style"
 sed '/^<!-- SPDX/d' "$dir/page.html" >"$tmp/body"
 if grep -inE '</script|<!--|</style' "$tmp/script" "$tmp/style" >&2; then
 	echo "page_app.sh: the lines above would end their element of the page" >&2
