@@ -18,7 +18,6 @@ seconds=${FUZZ_SECONDS:-15}
 corpus=${FUZZ_CORPUS:-}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-failed=0
 
 "$O/tests/fuzz/seeds" "$work" || { echo "not ok fuzz: seeds"; exit 1; }
 mkdir -p "$work/filter" "$work/script" "$work/ehframe" "$work/jit" "$work/hotspot" "$work/java" "$work/heap" "$work/probe" "$O/crashes"
@@ -80,19 +79,28 @@ for seed in eh:.eh_frame:0 debug:.debug_frame:1 eh:.eh_frame:4; do
 		{ printf "\\$form"; cat "$work/section"; } >"$work/ehframe/$file$form"
 done
 
-for kind in experiment xml elf ehframe unwind jit hotspot java heap probe filter script; do
-	dir=$work/$kind
+# fuzz KIND: run its target, and print one line for it; with its last output if it failed.
+fuzz()
+{
+	local kind=$1 dir=$work/$1 log=$work/log.$1
 	[ -z "$corpus" ] || { mkdir -p "$corpus/$kind" && dir="$corpus/$kind $dir"; }
 	# Interceptors observe memcmp and strcmp; leaks are checked at the end.
 	if (cd "$work" && TMPDIR=$work timeout $((seconds * 4 + 120)) "$O/tests/fuzz/target_$kind" \
 		-max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
-		-print_final_stats=1 -artifact_prefix="$O/crashes/$kind-" $dir) >"$work/log" 2>&1; then
-		echo "ok fuzz: $kind: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log") inputs in $seconds s, $(
-			grep -oE 'cov: [0-9]+' "$work/log" | tail -n 1)"
+		-print_final_stats=1 -artifact_prefix="$O/crashes/$kind-" $dir) >"$log" 2>&1; then
+		echo "ok fuzz: $kind: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, $(
+			grep -oE 'cov: [0-9]+' "$log" | tail -n 1)"
 	else
-		failed=1
-		echo "not ok fuzz: $kind: $(grep -oE "$O/crashes/[^ ]*" "$work/log" | tail -n 1)"
-		grep -vE '^#[0-9]+	' "$work/log" | tail -n 40 | sed 's/^/#   /'
-	fi
+		echo "not ok fuzz: $kind: $(grep -oE "$O/crashes/[^ ]*" "$log" | tail -n 1)"
+		grep -vE '^#[0-9]+	' "$log" | tail -n 40 | sed 's/^/#   /'
+	fi >"$work/said.$kind"
+	cat "$work/said.$kind"
+}
+
+# As many targets at once as there are CPUs.
+for kind in experiment xml elf ehframe unwind jit hotspot java heap probe filter script; do
+	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+	fuzz $kind &
 done
-exit $failed
+wait
+! cat "$work"/said.* | grep -q '^not ok'

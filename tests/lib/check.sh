@@ -32,7 +32,7 @@ leak='ERROR: LeakSanitizer: |SUMMARY: AddressSanitizer: [0-9]'
 again=() # "KIND PROGRAM ARGUMENTS…" of each test that runs again
 work=$(mktemp -d) || exit 2
 log=$work/log raw=$work/raw results=$work/results
-trap 'rm -rf "$work"' EXIT
+trap 'pkill -P "$(jobs -p | paste -sd,)" 2>/dev/null; rm -rf "$work"' EXIT
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 FUZZ_SEED=1 O
 
 say() { tee -a "$results"; }
@@ -130,15 +130,16 @@ damaged()
 	grep -qE "$report" "$raw" || { grep -qE "$leak" "$raw" && ! grep -q '^not ok ' "$raw"; }
 }
 
-# take KIND LIMIT PROGRAM ARGUMENTS…: run a test for the first time.
+# take STATUS KIND PROGRAM ARGUMENTS…: say the cases of a first attempt that ended with this status,
+# or have the test run again.
 take()
 {
-	if attempt "$@" || damaged; then
+	if [ "$1" = 0 ] || damaged; then
 		say <"$log"
 	else
 		sed 's/^/again: /' "$log"
 		cp "$log" "$work/first.${#again[@]}"
-		again+=("$1 ${*:3}")
+		again+=("${*:2}")
 	fi
 }
 
@@ -153,12 +154,38 @@ limit_of()
 	echo $((${limit:-$limit_default} * factor))
 }
 
-# run KIND PROGRAM ARGUMENTS…: a test that is not live.
-run()
+# run_apart N KIND PROGRAM ARGUMENTS…: run a test with the files raw.N and log.N, and write its status.
+run_apart()
 {
-	local kind=$1
+	local n=$1 raw=$work/raw.$1 log=$work/log.$1
 	shift
-	take "$kind" "$(limit_of "$kind" "$1")" "$@"
+	attempt "$1" "$(limit_of "$1" "$2")" "${@:2}"
+	echo $? >"$work/status.$n"
+}
+
+# take_finished: take the tests that have finished, in the order of $tests; $taken counts them.
+take_finished()
+{
+	local raw log
+	while [ -s "$work/status.$taken" ]; do
+		raw=$work/raw.$taken log=$work/log.$taken
+		take "$(cat "$work/status.$taken")" ${tests[taken]}
+		rm "$work/status.$taken" "$raw" "$log"
+		taken=$((taken + 1))
+	done
+}
+
+# run_all "KIND PROGRAM ARGUMENTS…"…: run tests that are not live, as many at once as there are CPUs.
+run_all()
+{
+	local i taken=0 tests=("$@")
+	for i in "${!tests[@]}"; do
+		while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+		run_apart "$i" ${tests[i]} &
+		take_finished
+	done
+	wait
+	take_finished
 }
 
 # The programs among these files; those with a dot in their names are something else.
@@ -171,18 +198,26 @@ programs()
 	done
 }
 
-unit()
+# The tests that are not live, a line each. Those that take longest come first.
+not_live()
 {
 	local t
+	[ ! -x tests/golden/run.sh ] || echo "script tests/golden/run.sh $O"
+	for t in tests/tools/*.sh tests/lib/*_test.sh; do [ ! -f "$t" ] || echo "script $t"; done
+	for t in $(programs $O/tests/unit/test_*); do echo "unit $t"; done
+	for t in $(programs $san/tests/unit/test_*); do echo "san $t"; done
+	for t in $(programs $san/tests/fuzz/fuzz_*); do echo "fuzz $t -n 1000"; done
+}
+
+unit()
+{
+	local list
 	build "programs and tests" all tests O=$O
 	build "with sanitizers" tests SAN=1 O=$san
-	for t in $(programs $O/tests/unit/test_*); do run unit "$t"; done
-	for t in $(programs $san/tests/unit/test_*); do run san "$t"; done
-	for t in tests/lib/*_test.sh tests/tools/*.sh; do [ ! -f "$t" ] || run script "$t"; done
-	[ ! -x tests/golden/run.sh ] || run script tests/golden/run.sh $O
-	for t in $(programs $san/tests/fuzz/fuzz_*); do run fuzz "$t" -n 1000; done
 	build "targets for libFuzzer" FUZZ=1 fuzz-programs
-	run script tests/fuzz/run.sh .output/fuzz
+	mapfile -t list < <(not_live)
+	run_all "${list[@]}"
+	run_all "script tests/fuzz/run.sh .output/fuzz"
 }
 
 # time_for KIND PROGRAM: its time limit, at most the time left for all; 0: none is left.
@@ -201,7 +236,8 @@ run_live()
 	if [ "$limit" = 0 ]; then
 		echo "skip $(name_of script "$1"): the $CHECK_MINUTES minutes of make check are over" | say
 	else
-		take script "$limit" "$1"
+		attempt script "$limit" "$1"
+		take $? script "$1"
 	fi
 }
 

@@ -131,7 +131,7 @@ not ok fuzz: xml
 END
 TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
 check_that "counts tests that are not live" "$(tail -n 1 out | grep -c '^10 passed, 6 failed, 0 skipped$') == 1" "$(cat out)"
-check "tests of every kind run again" grep -qFx 'Run again: unit: test_bad, unit: test_early, unit: test_flaky, san: test_leaves, lib_test, golden, fuzz: fuzz_all' out
+check "tests of every kind run again" grep -qFx 'Run again: golden, lib_test, unit: test_bad, unit: test_early, unit: test_flaky, san: test_leaves, fuzz: fuzz_all' out
 check_that "the first results are shown" "$(grep -c '^again: not ok' out) == 7" "$(cat out)"
 sed -n '/^Failed:/,$p' out >end
 for what in 'unit: test_bad: case' 'san: test_leaks: ended early, status 1' 'san: test_writes: ended early, status 1' \
@@ -146,3 +146,23 @@ END
 CHECK_MINUTES=0 TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
 check_that "without time to run again the first result counts" \
 	"$? == 1 && $(grep -cFx 'not ok unit: test_flaky: case' out) == 1" "$(cat out)"
+
+# Two tests each of which passes only while the other runs.
+rm -rf tree/tests/tools tree/.output tree/tests/golden tree/tests/lib/lib_test.sh*
+mkdir -p tree/tests/tools
+for pair in here:there there:here; do
+	cat >"tree/tests/tools/${pair%:*}.sh" <<-END
+	#!/bin/sh
+	touch "$tmp/${pair%:*}"
+	for i in \$(seq 100); do [ -e "$tmp/${pair#*:}" ] && echo "ok ${pair%:*}: met" && exit; sleep 0.1; done
+	echo "not ok ${pair%:*}: alone"
+	END
+	chmod +x "tree/tests/tools/${pair%:*}.sh"
+done
+if [ "$(nproc)" -gt 1 ]; then
+	TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
+	check_that "tests that are not live run side by side" "$? == 0 && $(grep -c ': met$' out) == 2" "$(cat out)"
+	check_that "their cases are said in order" "$(grep ': met$' out | head -n 1 | grep -c '^ok here:') == 1" "$(cat out)"
+else
+	skip "tests that are not live run side by side" "there is one CPU"
+fi
