@@ -83,6 +83,13 @@ $(O)/libanalysis.a: $(analysis_obj)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+# Programs of tests take of these what they need.
+$(O)/librecord.a: $(record_obj)
+$(O)/libfixtures.a: $(fixtures_obj) $(unwind_fixtures_obj)
+$(O)/librecord.a $(O)/libfixtures.a:
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
+
 $(O)/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
@@ -153,7 +160,7 @@ $(tools): $(O)/bin/%: $(O)/tools/%.o $(O)/libanalysis.a
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) $(TOOL_LIBS) -o $@
 
 # Tests. A unit test that includes recorder headers links the recorder too.
-$(unit_tests) $(live_progs) $(unwind_progs): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(unwind_fixtures_obj) $(record_obj) $(O)/libanalysis.a
+$(unit_tests) $(live_progs) $(unwind_progs): $(O)/tests/%: $(O)/tests/%.o $(O)/libfixtures.a $(O)/librecord.a $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
