@@ -5,13 +5,14 @@
  * number of events that the record represents. These programs are an object of their own, which is
  * loaded only if counters are recorded.
  *
- * The link's cookie is the number of the counter. The kernel gives the number of events: the period
- * that has just ended. Hardware counters interrupt by an NMI; software ones call er_overflow where
- * they are counted: in a page fault, or in the scheduler with the run queue locked. So the program
- * uses only what is safe in all of these: existing maps, rings, user memory that is present. The
- * kernel never runs two programs of perf events nested on a CPU, and skips the second. It also
- * holds overflows back if there are too many (throttling). The program sees neither kind. Their
- * number is the counter's own value at the end minus `events`.
+ * The link's cookie is the number of the counter, and whether it records addresses of data: of a page
+ * fault the kernel knows the address, of an event of the CPU its unit for precise events. The kernel
+ * gives the number of events: the period that has just ended. Hardware counters interrupt by an NMI;
+ * software ones call er_overflow where they are counted: in a page fault, or in the scheduler with the
+ * run queue locked. So the program uses only what is safe in all of these: existing maps, rings, user
+ * memory that is present. The kernel never runs two programs of perf events nested on a CPU, and skips
+ * the second. It also holds overflows back if there are too many (throttling). The program sees neither
+ * kind. Their number is the counter's own value at the end minus `events`.
  *
  * Cost, by the kernel's statistics: 0.6 us for each overflow, measured with page faults that all
  * overflow (6.18, 2 virtual CPUs).
@@ -42,9 +43,10 @@ struct {
 
 const volatile bool er_idle; /* record idle CPUs, too */
 
-static __always_inline void send_overflow(const struct sample *sm, __u64 stack, __u32 counter,
-					  __u64 weight)
+static __always_inline void send_overflow(struct bpf_perf_event_data *ctx, const struct sample *sm,
+					  __u64 stack, __u32 counter)
 {
+	enum er_kind kind = counter & ER_COUNTER_DATA ? ER_KIND_DATA : ER_KIND_COUNTER;
 	__u32 seq = er_number(sm->cpu, ER_KIND_COUNTER);
 	struct er_counter *r = NULL;
 
@@ -54,9 +56,11 @@ static __always_inline void send_overflow(const struct sample *sm, __u64 stack, 
 		er_lost(sm->cpu, ER_KIND_COUNTER, sm->now, sm->tgid, sm->tid);
 		return;
 	}
-	sample_fill(&r->at, sm, ER_KIND_COUNTER, seq, stack, weight);
-	r->counter = counter;
+	sample_fill(&r->at, sm, kind, seq, stack, ctx->sample_period);
+	r->counter = counter & ~ER_COUNTER_DATA;
 	r->pad = 0;
+	r->address = ctx->addr;
+	r->pc = ctx->regs[ER_REG_IP];
 	bpf_ringbuf_submit(r, er_wakeup(sm->ring));
 }
 
@@ -76,16 +80,16 @@ static __always_inline void overflow(struct bpf_perf_event_data *ctx, struct er_
 	struct er_counter_cpu *cc = bpf_map_lookup_elem(&er_counter_cpus, &cpu);
 	struct sample sm;
 
-	if (!cc || counter >= ER_MAX_COUNTERS)
+	if (!cc)
 		return;
-	count_events(cc, counter, ctx->sample_period);
+	count_events(cc, counter & ~ER_COUNTER_DATA, ctx->sample_period);
 	gather(&sm);
 	sm.cpu = c;
 	if (!thread_wanted(sm.task) || (!sm.task->pid && !er_idle))
 		return;
 	sm.ring = er_this_ring();
 	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
-	send_overflow(&sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter, ctx->sample_period);
+	send_overflow(ctx, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter);
 }
 
 SEC("perf_event")

@@ -37,7 +37,10 @@ enum er_kind {
 	ER_KIND_SPAN,     /* struct er_span: a call of a span's function has ended */
 	ER_KIND_IO,       /* struct er_io: a system call that does I/O has returned */
 	ER_KIND_HEAP,     /* struct er_heap: a function of the heap was called */
-	ER_KIND_COUNT
+	ER_KIND_COUNT,    /* those above have counts of their own */
+	ER_KIND_DATA = ER_KIND_COUNT, /* struct er_counter, with an address of data; numbered and */
+			  /* counted with COUNTER */
+	ER_KINDS
 };
 
 enum {
@@ -131,11 +134,15 @@ struct er_clock {
 enum { ER_MAX_COUNTERS = 16 };
 enum { ER_HELPERS = 2 }; /* processes of the recorder that have children */
 
+/* In the cookie of a counter's link, beside its index: records are of kind DATA. */
+enum { ER_COUNTER_DATA = 1 << 8 };
+
 /* A counter of the CPU or of the kernel has counted one interval of events. */
 struct er_counter {
 	struct er_clock at;  /* weight: events, the overflow value; flags: USER, KTHREAD, IDLE */
 	__u32 counter;       /* its index in the plan, below ER_MAX_COUNTERS */
 	__u32 pad;
+	__u64 address, pc;   /* of kind DATA: of the data (0: unknown), and of the instruction */
 };
 
 enum {
@@ -398,7 +405,7 @@ _Static_assert(sizeof(struct er_total) == 400, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(ER_MAX_USER_FRAMES == 512, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
-_Static_assert(sizeof(struct er_counter) == 80, "ring contract");
+_Static_assert(sizeof(struct er_counter) == 96, "ring contract");
 _Static_assert(sizeof(struct er_probe) == 80 + 8 * ER_PROBE_VALUES, "ring contract");
 _Static_assert(sizeof(struct er_heap) == 104, "ring contract");
 _Static_assert(sizeof(struct er_io) == 112 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");

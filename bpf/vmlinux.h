@@ -337,7 +337,7 @@ struct bpf_iter__task {
 };
 
 /* The context as the verifier presents it (user API): the registers in the order of ptrace(2). */
-enum { ER_REG_CS = 17, ER_NREGS = 21 };
+enum { ER_REG_IP = 16, ER_REG_CS = 17, ER_NREGS = 21 };
 
 struct bpf_perf_event_data {
 	__u64 regs[ER_NREGS];

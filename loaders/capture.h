@@ -83,6 +83,7 @@ struct capture_counter {
 	uint64_t interval; /* number of events between two overflows */
 	bool no_user, no_kernel; /* do not count in this mode */
 	bool precise;      /* ask for the least skid that the CPU offers (precise_ip) */
+	bool data;         /* ask for the address of the data that the instruction used */
 };
 
 /* Totals of a counter over all CPUs; complete after capture_stop. */

@@ -282,6 +282,8 @@ static int start_event(struct counters *c, struct event *e, size_t counter)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = counter);
 
+	if (c->defs[counter].data)
+		opts.perf_event.bpf_cookie |= ER_COUNTER_DATA;
 	if (e->fd < 0)
 		return 0;
 	e->link = bpf_link_create(bpf_program__fd(c->skel->progs.er_overflow), e->fd, BPF_PERF_EVENT,

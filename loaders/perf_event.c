@@ -48,6 +48,7 @@ static int counter_open(int cpu, const struct capture_counter *c, unsigned preci
 		.exclude_user = c->no_user,
 		.exclude_kernel = c->no_kernel,
 		.precise_ip = precise,
+		.sample_type = c->data ? PERF_SAMPLE_ADDR : 0,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 

@@ -112,8 +112,8 @@ static struct perf_event_attr attr_of(const struct task_perf *t, int source)
 	struct perf_event_attr a = common();
 
 	a.inherit_thread = !t->plan.descend;
-	a.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-			PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	a.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	a.sample_regs_user = USER_REGS;
 	a.sample_stack_user = t->plan.interval_ns && t->plan.interval_ns < SHORT_NS ? SHORT_BYTES : STACK_BYTES;
 	a.sample_id_all = 1;
@@ -387,7 +387,7 @@ struct sample {
 	struct perf_event_header h;
 	uint64_t id;
 	uint32_t pid, tid;
-	uint64_t time_ns;
+	uint64_t time_ns, address;
 	uint32_t cpu, reserved;
 	uint64_t abi;
 	uint64_t words[]; /* registers, if there is an abi; size; the copy and its true size, if size is not 0 */
@@ -413,7 +413,8 @@ static void by_dwarf(const uint64_t *from, uint64_t regs[TASK_PERF_REGS])
 
 static void take_sample(struct task_perf *t, const struct sample *r, const struct task_perf_sink *sink)
 {
-	struct task_sample s = { .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .time_ns = r->time_ns };
+	struct task_sample s = { .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .time_ns = r->time_ns,
+				 .address = r->address };
 	const uint64_t *word = r->words, *end = (const uint64_t *)((const char *)r + r->h.size);
 	const uint64_t *source = map_get(&t->sources, r->id);
 	uint64_t regs[TASK_PERF_REGS], size;

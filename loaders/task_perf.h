@@ -23,6 +23,7 @@ struct task_perf;
 
 enum {
 	TASK_PERF_REGS = 17,
+	TASK_PERF_PC = 16, /* its place among them */
 	TASK_PERF_CLOCK = -1, /* instead of the index of a counter */
 };
 
@@ -39,6 +40,7 @@ struct task_sample {
 	int source;             /* index of a counter, or TASK_PERF_CLOCK */
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns;       /* CLOCK_MONOTONIC */
+	uint64_t address;       /* of data that the event is about; 0: unknown */
 	const uint64_t *regs;   /* TASK_PERF_REGS, by DWARF number; NULL: the thread is not a 64-bit one */
 	const uint64_t *stack;  /* from the stack pointer upwards */
 	size_t nstack;          /* bytes, a multiple of 8 */

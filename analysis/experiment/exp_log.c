@@ -91,6 +91,7 @@ static void add_counter(struct log_reader *r, const struct xml_element *el)
 		.metric = metric ? arena_strdup(&r->e->arena, metric) : NULL,
 		.interval = xml_get_int(el, "interval", 0),
 		.timecvt = xml_get_int(el, "timecvt", 0),
+		.data = xml_get_int(el, "memop", 0) > 0,
 		.modstr = exp_attr(r->e, el, "modstr"),
 	});
 }
@@ -324,16 +325,30 @@ static void on_end(void *ctx, const char *name)
 		r->stream = NO_STREAM;
 }
 
-/* Counters share two kinds of packets, probes one; the tag tells which of them a packet is of. */
+/* Whether a counter's packets are of this kind: some of the counters may have addresses of data. */
+static bool is_of(const struct exp_counter *c, enum er_packet kind, bool some_have_data)
+{
+	if (c->probe || kind == ER_PKT_PROBE)
+		return c->probe && kind == ER_PKT_PROBE;
+	return !some_have_data || c->data == (kind == ER_PKT_MHWC);
+}
+
+/*
+ * Counters have packets of two kinds, with and without addresses of data, probes of one; the tag tells
+ * which of them a packet is of. If the log describes one kind, it is that of all counters.
+ */
 static void share_counters(struct log_reader *r)
 {
-	vec_for_each(s, &r->e->streams) {
-		bool probes = s->kind == ER_PKT_PROBE;
+	bool both = find_stream(r->e, ER_PKT_HWC) != NO_STREAM && find_stream(r->e, ER_PKT_MHWC) != NO_STREAM;
+	bool some = false;
 
-		if (!probes && s->kind != ER_PKT_HWC && s->kind != ER_PKT_MHWC)
+	vec_for_each(c, &r->counters)
+		some |= c->data && both;
+	vec_for_each(s, &r->e->streams) {
+		if (s->kind != ER_PKT_PROBE && s->kind != ER_PKT_HWC && s->kind != ER_PKT_MHWC)
 			continue;
 		vec_for_each(c, &r->counters)
-			if (c->probe == probes)
+			if (is_of(c, s->kind, some))
 				vec_push(&s->counters, *c);
 	}
 }

@@ -31,6 +31,7 @@ struct exp_counter {
 	int64_t interval;
 	int timecvt; /* > 0: counts are clock ticks; < 0: units of -timecvt ps; 0: counts */
 	const char *modstr;
+	bool data;   /* its packets have addresses of data */
 };
 
 /*

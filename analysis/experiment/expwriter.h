@@ -115,11 +115,12 @@ struct exp_counter_desc {
 	const char *label;
 	int64_t interval;
 	bool cycles;          /* counts are clock ticks, which readers may show as a time */
+	bool data;            /* its packets have addresses of data: their kind is MHWC */
 };
 
 /*
- * Announce packets that count, and all that they count, once: counters (kind HWC) or probes (PROBE,
- * interval 0). Does nothing if there are none.
+ * Announce packets that count, and all that they count, once: counters (kind HWC; also MHWC if one has
+ * `data`) or probes (PROBE, interval 0). Does nothing if there are none.
  */
 void expwriter_counter_profile(struct expwriter *w, enum er_packet kind, const struct exp_counter_desc *c,
 			       size_t n);

@@ -169,6 +169,8 @@ void expwriter_parts_end(struct expwriter *w)
  * here; for others it uses tables of CPUs, by a number (cpuver) that is no longer
  * assigned.
  */
+enum { LOAD_STORE = 3 }; /* gprofng's ABST_LDST */
+
 static void put_counter(struct buf *b, enum er_packet kind, const struct exp_counter_desc *c, bool last)
 {
 	buf_printf(b, "<profile name=\"%s\" cpuver=\"0\"",
@@ -176,8 +178,8 @@ static void put_counter(struct buf *b, enum er_packet kind, const struct exp_cou
 	xml_attr(b, "hwcname", c->name);
 	xml_attr(b, "int_name", c->int_name);
 	xml_attr(b, "metric", c->label);
-	buf_printf(b, " reg_num=\"0\" interval=\"%" PRId64 "\" timecvt=\"%d\" memop=\"0\" tag=\"%d\"%s>\n",
-		   c->interval, c->cycles, c->tag, last ? "" : "/");
+	buf_printf(b, " reg_num=\"0\" interval=\"%" PRId64 "\" timecvt=\"%d\" memop=\"%d\" tag=\"%d\"%s>\n",
+		   c->interval, c->cycles, c->data ? LOAD_STORE : 0, c->tag, last ? "" : "/");
 }
 
 /* Each counter has an element; the last one describes the packets of all. */
@@ -186,12 +188,19 @@ void expwriter_counter_profile(struct expwriter *w, enum er_packet kind, const s
 {
 	struct buf *b = out_buf(w, OUT_LOG);
 
+	size_t ndata = 0;
+
 	if (!n)
 		return;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		put_counter(b, kind, &c[i], i + 1 == n);
+		ndata += c[i].data;
+	}
 	buf_printf(b, "<profdata fname=\"%s\"/>\n", packet_desc(kind)->fname);
-	put_packet(b, kind);
+	if (ndata < n)
+		put_packet(b, kind);
+	if (ndata)
+		put_packet(b, ER_PKT_MHWC);
 	buf_puts(b, "</profile>\n");
 }
 

@@ -99,6 +99,7 @@ static const struct field_desc mhwc_fields[] = {
 	{ "PS_LGRP_HOME", "Home locality group of the process", 124, ER_INT32 },
 	{ "MEM_LAT", "Memory latency", 128, ER_UINT64 },
 	{ "MEM_SRC", "Memory source", 136, ER_UINT64 },
+	{ "SEQ", "Sequence number on its CPU", 52, ER_UINT32 }, /* ours */
 };
 
 static const struct field_desc io_fields[] = {

@@ -29,9 +29,10 @@ struct loss_report {
 /* What packets of the stream are counted as; ER_RINGS: nothing. */
 static enum er_ring ring_of(const struct exp_stream *st)
 {
+	enum er_packet kind = st->kind == ER_PKT_MHWC ? ER_PKT_HWC : st->kind;
 	int ring = 0;
 
-	while (ring < ER_RINGS && ring_descs[ring].packet != st->kind)
+	while (ring < ER_RINGS && ring_descs[ring].packet != kind)
 		ring++;
 	return ring;
 }

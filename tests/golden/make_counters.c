@@ -11,14 +11,14 @@
 enum { CYCLES, K_CYCLES, INSTS, K_INSTS, FAULTS, K_FAULTS, SWITCHES };
 
 static const struct exp_counter_desc counters[] = {
-	{ CYCLES, "cycles", "PERF_COUNT_HW_CPU_CYCLES~system=0", "CPU Cycles", 9999991, true },
-	{ K_CYCLES, "K_cycles", "PERF_COUNT_HW_CPU_CYCLES~user=0", "Kernel CPU Cycles", 9999991, true },
-	{ INSTS, "insts", "PERF_COUNT_HW_INSTRUCTIONS~system=0", "Instructions Executed", 9999991, false },
+	{ CYCLES, "cycles", "PERF_COUNT_HW_CPU_CYCLES~system=0", "CPU Cycles", 9999991, true, false },
+	{ K_CYCLES, "K_cycles", "PERF_COUNT_HW_CPU_CYCLES~user=0", "Kernel CPU Cycles", 9999991, true, false },
+	{ INSTS, "insts", "PERF_COUNT_HW_INSTRUCTIONS~system=0", "Instructions Executed", 9999991, false, false },
 	{ K_INSTS, "K_insts", "PERF_COUNT_HW_INSTRUCTIONS~user=0", "Kernel Instructions Executed",
-	  9999991, false },
-	{ FAULTS, "page-faults", "PERF_COUNT_SW_PAGE_FAULTS~system=0", "Page Faults", 1, false },
-	{ K_FAULTS, "K_page-faults", "PERF_COUNT_SW_PAGE_FAULTS~user=0", "Kernel Page Faults", 1, false },
-	{ SWITCHES, "context-switches", "PERF_COUNT_SW_CONTEXT_SWITCHES", "Context Switches", 101, false },
+	  9999991, false, false },
+	{ FAULTS, "page-faults", "PERF_COUNT_SW_PAGE_FAULTS~system=0", "Page Faults", 1, false, false },
+	{ K_FAULTS, "K_page-faults", "PERF_COUNT_SW_PAGE_FAULTS~user=0", "Kernel Page Faults", 1, false, false },
+	{ SWITCHES, "context-switches", "PERF_COUNT_SW_CONTEXT_SWITCHES", "Context Switches", 101, false, false },
 };
 
 enum { NCOUNTERS = sizeof(counters) / sizeof(counters[0]) };

@@ -88,6 +88,16 @@ others=$("$er_print" -printmode , -metrics e.context-switches:name -processes ta
 check_that "-T: only the target" "$others == 0" \
 	"$("$er_print" -metrics e.context-switches:name -processes target.er)"
 
+# Addresses of data: the variable whose pages were touched, in two processes of one program, whose
+# places in memory differ.
+pages_of_table() { "$er_print" -printmode , -data_objects data.er | awk -F'","' '$3 ~ /^table / { print substr($1, 2) }'; }
+must_record data.er -q 0 -h +minor-faults,1,context-switches,101 -- sh -c "$syn/faults 100; $syn/faults 100"
+cp record.out out
+want=$(truth out table) got=$(pages_of_table) lost=$(lost_of data.er)
+check_that "faults in a variable are getrusage's $want" "${got:-0} <= $want * 1.01 + 2 && ${got:-0} + $lost >= $want * 0.99 - 2" \
+	"got $got, $lost lost: $("$er_print" -data_objects data.er 2>&1 | head -n 20)"
+adds_up data.er
+
 if command -v gprofng >/dev/null; then
 	# If libc has several names at an address the programs choose differently. So only numbers
 	# are compared.
@@ -97,10 +107,11 @@ if command -v gprofng >/dev/null; then
 			"-metrics $m:name -functions"
 		same_list "gprofng: $m, CPUs" csv_numbers one.er "-metrics $m:name -indxobj CPUs" \
 			"-metrics $m:name -indxobj CPUs"
-		for f in "<Total>" touch_pages; do
-			a=$(theirs -printmode , -metrics "$m:name" -functions one.er | csv_rows |
-				awk -F'\t' -v n="$f" '$2 == n { print $1 }')
-			check_that "gprofng: $m of $f" "${a:-0} == $(count_of "$f" $m one.er)" "$a"
+		for f in "<Total>:one" touch_pages:one "<Total>:data" fill_table:data; do
+			of=${f%:*} er=${f#*:}.er
+			a=$(theirs -printmode , -metrics "$m:name" -functions "$er" | csv_rows |
+				awk -F'\t' -v n="$of" '$2 == n { print $1 }')
+			check_that "gprofng: $er: $m of $of" "${a:-0} == $(count_of "$of" $m "$er")" "$a"
 		done
 	done
 	theirs -header one.er >gheader

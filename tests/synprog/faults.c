@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * faults PAGES SWITCHES: touches PAGES pages in user mode, lets the kernel touch as many in
- * system calls, and leaves the CPU SWITCHES times. Prints the kernel's count of each:
+ * system calls, touches all pages of a variable, and leaves the CPU SWITCHES times. Prints the kernel's
+ * count of each:
  *
  *	pid PID
  *	touch_pages MINFLT
  *	kernel_touches MINFLT
+ *	table MINFLT
  *	leave_often SWITCHES
  */
 #include <fcntl.h>
@@ -18,7 +20,9 @@
 
 #include "tests/synprog/truth.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, TABLE_PAGES = 1000 };
+
+static char table[TABLE_PAGES * PAGE] __attribute__((aligned(PAGE)));
 
 static char *fresh(size_t pages)
 {
@@ -42,6 +46,12 @@ static void touch_pages(volatile char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		p[i * PAGE] = 1;
+}
+
+static void fill_table(void)
+{
+	for (size_t i = 0; i < TABLE_PAGES; i++)
+		*(volatile char *)&table[i * PAGE] = 1;
 }
 
 /* Page by page: a system call that meets a fault may stop early. */
@@ -68,18 +78,22 @@ int main(int argc, char **argv)
 	size_t pages = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
 	size_t switches = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	char *ours = fresh(pages), *kernels = fresh(pages);
-	struct rusage before, between, after, end;
+	struct rusage before, between, after, filled, end;
 
 	before = usage();
 	touch_pages(ours, pages);
 	between = usage();
 	kernel_touches(kernels, pages);
 	after = usage();
+	madvise(table, sizeof(table), MADV_NOHUGEPAGE);
+	fill_table();
+	filled = usage();
 	leave_often(switches);
 	end = usage();
 	printf("pid\t%d\n", getpid());
 	printf("touch_pages\t%ld\n", between.ru_minflt - before.ru_minflt);
 	printf("kernel_touches\t%ld\n", after.ru_minflt - between.ru_minflt);
-	printf("leave_often\t%ld\n", end.ru_nvcsw + end.ru_nivcsw - after.ru_nvcsw - after.ru_nivcsw);
+	printf("table\t%ld\n", filled.ru_minflt - after.ru_minflt);
+	printf("leave_often\t%ld\n", end.ru_nvcsw + end.ru_nivcsw - filled.ru_nvcsw - filled.ru_nivcsw);
 	return 0;
 }

@@ -155,7 +155,12 @@ static void test_attributes(void **state)
 	assert_true(one("0x3c~event=0x1a5")->event.config == 0x1000000a5ULL);
 	c = one("+mem-loads~ldlat=0x1e");
 	assert_true(c->event.precise);
+	assert_true(c->event.data);
 	assert_int_equal(c->event.config1, 30);
+	c = one("+page-faults");
+	assert_true(c->event.data);
+	assert_false(c->event.precise); /* the kernel's own events are exact */
+	assert_false(one("page-faults")->event.data);
 	/* The same counter twice, once for each mode. */
 	assert_int_equal(parse("cycles~user=0,hi,cycles~system=0"), 0);
 	assert_int_equal(list.len, 2);
@@ -212,7 +217,7 @@ static void test_several(void **state)
 static void test_refused(void **state)
 {
 	static const char *const specs[] = {
-		"", ",", "+", "-p", "/1", "~user=1", "nothing", "0x", "0x3g", "cycles,-1", "cycles,0",
+		"", ",", "+", "+context-switches", "-p", "/1", "~user=1", "nothing", "0x", "0x3g", "cycles,-1", "cycles,0",
 		"cycles,1e6", "cycles,0x", "cycles,9999", "cycles,2147483648", "cycles,99999999999999999999",
 		"cycles/", "cycles/x", "cycles/1x", "cycles~", "cycles~user", "cycles~=1", "cycles~user=",
 		"cycles~user=2", "cycles~user=x", "cycles~umask=1", "cycles~user=0~system=0",

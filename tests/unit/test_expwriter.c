@@ -456,52 +456,9 @@ static void stacks_are_never_an_empty_file(void **state)
 	close(dirfd);
 }
 
-/* One element for each counter; the packets are described once, after the last. */
-static void counters_are_announced(void **state)
-{
-	const struct exp_counter_desc counters[] = {
-		{ .tag = 0, .name = "cycles", .int_name = "c~system=0", .label = "CPU Cycles",
-		  .interval = 9999991, .cycles = true },
-		{ .tag = 3, .name = "K_x<y>", .int_name = "x", .label = "Kernel X", .interval = 1 },
-	};
-	const int64_t values[] = { 1, 2, 3, 6000000000, 0, 3, INT64_MAX, UINT32_MAX };
-	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
-	struct diag d = { 0 };
-	struct experiment *e;
-	struct expwriter *w;
-	struct packet_iter it;
-	struct packet p;
-	int dirfd;
-
-	w = new_writer(*state, "t.1.er", &dirfd);
-	expwriter_counter_profile(w, ER_PKT_HWC, counters, 0);
-	expwriter_counter_profile(w, ER_PKT_HWC, counters, 2);
-	expwriter_packet(w, ER_PKT_HWC, values, NULL);
-	expwriter_exit(w, 7000000000);
-	assert_int_equal(expwriter_close(w), 0);
-	e = experiment_open(path, &d);
-	assert_non_null(e);
-	assert_int_equal(e->diag.nmsgs, 0);
-	assert_int_equal(e->streams.len, 1);
-	assert_int_equal(e->streams.data[0].counters.len, 2);
-	assert_int_equal(e->streams.data[0].counters.data[0].timecvt, 1);
-	assert_string_equal(e->streams.data[0].counters.data[1].name, "K_x<y>");
-	assert_string_equal(e->streams.data[0].counters.data[1].metric, "Kernel X");
-	packet_iter_init(&it, e, &e->streams.data[0]);
-	assert_true(packet_next(&it, &p));
-	assert_true(packet_int(&p, stream_field(&e->streams.data[0], "HWCINT")) == INT64_MAX);
-	assert_int_equal(packet_int(&p, stream_field(&e->streams.data[0], "HWCTAG")), 3);
-	assert_true(packet_int(&p, stream_field(&e->streams.data[0], "SEQ")) == UINT32_MAX);
-	assert_false(packet_next(&it, &p));
-	experiment_close(e);
-	diag_free(&d);
-	close(dirfd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEMPDIR_CASE(counters_are_announced),
 		TEMPDIR_CASE(the_directory_is_private_and_new),
 		TEMPDIR_CASE(what_cannot_be_begun_leaves_nothing),
 		TEMPDIR_CASE(idle_files_are_closed),

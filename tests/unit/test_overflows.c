@@ -4,16 +4,30 @@
 #include "analysis/experiment/exp_stacks.h"
 #include "tests/unit/drain_fixture.h"
 
+static void give(struct fixture *f, struct er_counter c, uint32_t tid, uint64_t stack, uint64_t weight,
+		 uint32_t flags)
+{
+	c.at.h.seq = f->seq++;
+	c.at.h.time_ns = 4000;
+	c.at.task = (struct er_task){ .start_time = 1990, .tid = tid, .comm = "prog",
+				      .tgid = flags & ER_CLOCK_KTHREAD ? tid : PID };
+	c.at.stack = stack;
+	c.at.weight = weight;
+	c.at.cpu = 1;
+	c.at.flags = flags;
+	drain_take(f->drain, 1, &c, sizeof(c));
+}
+
 static void give_overflow(struct fixture *f, uint32_t counter, uint32_t tid, uint64_t stack,
 			  uint64_t weight, uint32_t flags)
 {
-	struct er_clock at = { .h = { .kind = ER_KIND_COUNTER, .seq = f->seq++, .time_ns = 4000 },
-			       .task = { .start_time = 1990, .tid = tid, .comm = "prog",
-					 .tgid = flags & ER_CLOCK_KTHREAD ? tid : PID },
-			       .stack = stack, .weight = weight, .cpu = 1, .flags = flags };
-	struct er_counter c = { .at = at, .counter = counter };
+	give(f, (struct er_counter){ .at.h.kind = ER_KIND_COUNTER, .counter = counter }, tid, stack, weight, flags);
+}
 
-	drain_take(f->drain, 1, &c, sizeof(c));
+static void give_fault(struct fixture *f, uint32_t counter, uint64_t stack, uint64_t address)
+{
+	give(f, (struct er_counter){ .at.h.kind = ER_KIND_DATA, .counter = counter, .address = address,
+				     .pc = 0x401010 }, TID, stack, 1, ER_CLOCK_USER);
 }
 
 static const struct exp_stream *counters_of(const struct experiment *e)
@@ -88,6 +102,43 @@ static void test_modes_are_metrics(void **state)
 	assert_int_equal(n.cpu, 1);
 	assert_int_equal(n.seq, 3);
 	assert_true(n.leaf == 0x401010); /* the leaf is exact */
+	experiment_close(sub);
+	experiment_close(e);
+}
+
+/* Both kinds of packets are numbered and counted together. */
+static void test_addresses_of_data(void **state)
+{
+	struct fixture f;
+	struct experiment *e, *sub;
+
+	fixture_counters = "cycles,20000,+page-faults,1";
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 78, 0, 2, ER_STACK_USER_EXACT);
+	give_overflow(&f, 0, TID, 78, 20000, ER_CLOCK_USER);
+	give_fault(&f, 1, 78, 0x7f0000001234);
+	drain_process(f.drain, false);
+	assert_int_equal(drain_written(f.drain, ER_KIND_COUNTER), 2);
+	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_COUNTER], 2);
+	e = finish(&f);
+	sub = open_sub(e, "_prog_PID_5000000.1.er");
+	assert_int_equal(read_overflows(sub).n, 1);
+	assert_int_equal(sub->streams.len, 3); /* and the clock */
+	vec_for_each(s, &sub->streams) {
+		struct packet_iter it;
+		struct packet p;
+
+		if (s->kind != ER_PKT_MHWC)
+			continue;
+		packet_iter_init(&it, sub, s);
+		assert_true(packet_next(&it, &p));
+		assert_int_equal(packet_int(&p, stream_field(s, "HWCTAG")), counter_tag(1, COUNTER_USER));
+		assert_int_equal(packet_int(&p, stream_field(s, "HWCINT")), 1);
+		assert_int_equal(packet_int(&p, stream_field(s, "VADDR")), 0x7f0000001234);
+		assert_int_equal(packet_int(&p, stream_field(s, "VIRTPC")), 0x401010);
+		assert_int_equal(packet_int(&p, stream_field(s, "SEQ")), 1);
+		assert_false(packet_next(&it, &p));
+	}
 	experiment_close(sub);
 	experiment_close(e);
 }
@@ -207,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_modes_are_metrics),
+		cmocka_unit_test(test_addresses_of_data),
 		cmocka_unit_test(test_names_and_labels),
 		cmocka_unit_test(test_not_followed),
 		cmocka_unit_test(test_kernel_threads_and_idle),

@@ -7,10 +7,10 @@
 
 enum { MS = 1000000, PID = 12, OTHER = 13 };
 
-static const struct exp_counter_desc faults = { 0, "page-faults", "page-faults", "Page Faults", 1, false };
+static const struct exp_counter_desc faults = { 0, "page-faults", "page-faults", "Page Faults", 1, false, false };
 static const struct exp_counter_desc both[] = {
-	{ 0, "context-switches", "context-switches", "Context Switches", 1, false },
-	{ 1, "page-faults", "page-faults", "Page Faults", 1, false },
+	{ 0, "context-switches", "context-switches", "Context Switches", 1, false, false },
+	{ 1, "page-faults", "page-faults", "Page Faults", 1, false, false },
 };
 
 /* A recording of program PID, which began after 10 ms and paused from 30 ms to 40 ms. */

@@ -308,6 +308,20 @@ static int check_others(const counter_list *l, const struct counter *c, const ch
 	return 0;
 }
 
+/* Of the kernel's own events only faults are about an address. Which of a CPU's are, its unit decides. */
+static int check_data(const struct capture_counter *ev, const char *text, struct diag *d)
+{
+	switch (ev->type == PERF_TYPE_SOFTWARE ? ev->config : PERF_COUNT_SW_PAGE_FAULTS) {
+	case PERF_COUNT_SW_PAGE_FAULTS:
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+	case PERF_COUNT_SW_ALIGNMENT_FAULTS:
+	case PERF_COUNT_SW_EMULATION_FAULTS:
+		return 0;
+	}
+	return diag_error(d, "-h '%s': this event has no address of data: leave out the +", text);
+}
+
 /* Parse the definition in `copy`, which is modified, and its interval. */
 static int parse_one(char *copy, const char *interval, const char *units, struct diag *d,
 		     counter_list *l)
@@ -329,11 +343,13 @@ static int parse_one(char *copy, const char *interval, const char *units, struct
 
 		c.name = xasprintf("%s%s", def.name, kept.len ? kept.data : "");
 		c.event.name = c.name;
-		c.event.precise = def.precise;
+		c.event.precise = def.precise && c.event.type != PERF_TYPE_SOFTWARE;
+		c.event.data = def.precise;
 		c.reg = def.reg;
 		c.unit = row.unit;
 		name_metrics(&c, &row, kernel);
-		err = set_interval(&c, interval, row.interval, row.least, d);
+		err = def.precise ? check_data(&c.event, text, d) : 0;
+		err = err ? err : set_interval(&c, interval, row.interval, row.least, d);
 		err = err ? err : check_others(l, &c, text, d);
 	}
 	buf_free(&kept);

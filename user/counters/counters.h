@@ -7,7 +7,8 @@
  *	definition = [+]name[~attribute=value]...[/register]
  *
  * A name is one of these: an alias or a kernel name (counter_names.h); an event of a unit in sysfs
- * (pmu.h), written EVENT or UNIT/EVENT/; a number, which is the CPU's own code of the event. A
+ * (pmu.h), written EVENT or UNIT/EVENT/; a number, which is the CPU's own code of the event. + asks
+ * for the exact instruction and for the address of its data. A
  * number after a definition is its interval. To use a numeric name there, write an interval
  * before it, which may be empty. The kernel chooses the register: a named register is accepted,
  * with a warning.

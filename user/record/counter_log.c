@@ -21,7 +21,8 @@ void counters_announce(const counter_list *l, struct expwriter *w)
 			descs[n++] = (struct exp_counter_desc){
 				.tag = counter_tag(i / COUNTER_MODES, i % COUNTER_MODES),
 				.name = m->name, .int_name = m->int_name, .label = m->label,
-				.interval = c->event.interval, .cycles = c->unit == COUNTER_CYCLES };
+				.interval = c->event.interval, .cycles = c->unit == COUNTER_CYCLES,
+				.data = c->event.data };
 	}
 	expwriter_counter_profile(w, ER_PKT_HWC, descs, n);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/kinds.h"
 
+#include <string.h>
+
 #include "analysis/experiment/expwriter.h"
 #include "bpf/code.h"
 #include "user/record/counter_log.h"
@@ -173,6 +175,16 @@ static void counter_values(const void *record, int64_t *ret)
 	*ret++ = c->at.h.seq;
 }
 
+/* Physical addresses, sizes of pages, groups and latencies are not known. */
+static void data_values(const void *record, int64_t *ret)
+{
+	const struct er_counter *c = record;
+	int64_t values[] = { 0, c->at.weight, c->address, c->pc, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, c->at.h.seq };
+
+	counter_values(record, ret);
+	memcpy(ret + 1, values + 1, sizeof(values) - sizeof(*values));
+}
+
 static void announce_probes(const struct plan *plan, struct expwriter *w, bool part)
 {
 	probes_announce(&plan->probes, w);
@@ -188,7 +200,7 @@ static void probe_values(const void *record, int64_t *ret)
 		*ret++ = p->values[i];
 }
 
-static const struct data_kind kinds[ER_KIND_COUNT] = {
+static const struct data_kind kinds[ER_KINDS] = {
 	[ER_KIND_STACK] = {
 		.word = "stack",
 		.counted_as = ER_KIND_STACK,
@@ -250,6 +262,17 @@ static const struct data_kind kinds[ER_KIND_COUNT] = {
 		.values = counter_values,
 		.announce = announce_counters,
 	},
+	[ER_KIND_DATA] = {
+		.word = "counter",
+		.counted_as = ER_KIND_COUNTER,
+		.size = sizeof(struct er_counter),
+		.valid = counter_valid,
+		.stacks = event_stacks,
+		.write = write_event,
+		.packet = ER_PKT_MHWC,
+		.values = data_values,
+		.addresses = { 2, 3 },
+	},
 	[ER_KIND_PROBE] = {
 		.word = "probe",
 		.ring = &ring_descs[ER_RING_PROBE],
@@ -300,7 +323,7 @@ static const struct data_kind kinds[ER_KIND_COUNT] = {
 
 const struct data_kind *data_kind(uint32_t kind)
 {
-	return kind < ER_KIND_COUNT ? &kinds[kind] : NULL;
+	return kind < ER_KINDS ? &kinds[kind] : NULL;
 }
 
 void kinds_announce(const struct plan *plan, struct expwriter *w, bool part)

@@ -23,7 +23,8 @@ struct expwriter;
 
 enum {
 	KIND_STACKS = ER_OFF_STATES, /* the most stacks that a record refers to */
-	KIND_VALUES = 16,            /* the most fields of a packet that write_event writes */
+	KIND_VALUES = 24,            /* the most fields of a packet that write_event writes */
+	KIND_ADDRESSES = 2,          /* the most of them that are addresses */
 	KIND_TEXT = 2048,            /* bytes of a packet's text, with its NUL */
 };
 
@@ -55,6 +56,8 @@ struct data_kind {
 	 */
 	enum er_packet packet;
 	void (*values)(const void *record, int64_t *ret);
+	/* Places of values that are addresses in the process, as a pool has them; they end with 0. */
+	uint8_t addresses[KIND_ADDRESSES + 1];
 	/* The value of the packet's STRING field, written to `ret`. NULL: it has none. */
 	void (*text)(const void *record, char ret[KIND_TEXT]);
 	/* Its values mean something in one process only: each process needs an experiment of its own. */

@@ -227,11 +227,9 @@ static void open_tasks(struct recording_session *s)
 	struct task_parts parts = {
 		.drain = s->drain, .capture = s->capture, .procmap = s->procmap, .perf = s->perf,
 		.drops = &s->drops, .pid = program_pid(s), .interval_ns = s->plan->capture.interval_ns,
-		.ncounters = s->plan->counters.len, .descend = s->plan->follow != FOLLOW_OFF,
+		.counters = &s->plan->counters, .descend = s->plan->follow != FOLLOW_OFF,
 	};
 
-	for (size_t i = 0; i < parts.ncounters; i++)
-		parts.counter_intervals[i] = s->plan->counters.data[i].event.interval;
 	s->tasks = task_events_new(&parts);
 }
 

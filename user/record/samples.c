@@ -130,7 +130,7 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 		return true;
 	if (!find_output(dr, &at, last_chance))
 		return false;
-	dr->nwritten[c->h.kind]++;
+	dr->nwritten[kind->counted_as]++;
 	thread_names_note(dr->names, &c->task, at.actor.comm, at.actor.kthread, c->h.time_ns);
 	values[0] = drain_lwp(&at.actor, at.output);
 	values[1] = c->task.tid;
@@ -139,6 +139,8 @@ bool write_event(struct drain *dr, const void *record, bool last_chance)
 	values[4] = at.uid;
 	if (kind->values)
 		kind->values(record, &values[5]);
+	for (const uint8_t *a = kind->addresses; *a; a++)
+		values[5 + *a] = route_data(dr, &at.actor, c->h.time_ns, at.output, values[5 + *a]);
 	if (kind->text)
 		kind->text(record, text);
 	output_packet(dr->parts.recording, at.output, kind->packet, values, kind->text ? text : NULL);

@@ -18,7 +18,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/er_event.h"
+#include "user/counters/counters.h"
 
 struct capture;
 struct drain;
@@ -36,8 +36,7 @@ struct task_parts {
 	struct drops *drops;
 	pid_t pid;               /* of the process that is recorded */
 	uint64_t interval_ns;    /* 0: no clock */
-	size_t ncounters;
-	uint64_t counter_intervals[ER_MAX_COUNTERS];
+	const counter_list *counters;
 	bool descend;
 };
 

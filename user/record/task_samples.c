@@ -27,12 +27,12 @@ static void count_event(struct task_events *te, const struct process *p, const s
 			const struct task_sample *s)
 {
 	uint32_t cpu = s->cpu < (uint32_t)capture_ncpus(te->parts.capture) ? s->cpu : 0;
+	const struct capture_counter *event = &te->parts.counters->data[s->source].event;
 	struct er_counter r = {
-		.at = { .h = { .kind = ER_KIND_COUNTER, .time_ns = s->time_ns },
+		.at = { .h = { .kind = event->data ? ER_KIND_DATA : ER_KIND_COUNTER, .time_ns = s->time_ns },
 			.task = { .start_time = p->start_time, .tgid = s->pid, .tid = s->tid },
-			.stack = te->raw.s.id, .weight = te->parts.counter_intervals[s->source],
-			.cpu = cpu, .flags = ER_CLOCK_USER },
-		.counter = s->source,
+			.stack = te->raw.s.id, .weight = event->interval, .cpu = cpu, .flags = ER_CLOCK_USER },
+		.counter = s->source, .address = s->address, .pc = s->regs ? s->regs[TASK_PERF_PC] : 0,
 	};
 
 	memcpy(r.at.task.comm, t->comm, sizeof(r.at.task.comm));
