@@ -12,11 +12,11 @@ rows()
 		print c[2] "\t" c[5] "\t" c[6] }' "$1"
 }
 
-# Lists what the page names and does not exist: golden cases, unit:, live: and tools:.
+# Lists what the page names and does not exist: golden cases, unit:, live: and tools:. A name may be a pattern.
 missing_tests()
 {
-	rows "$1" | cut -f3 | sed 's/([^)]*)//g; s/ *, */,/g; s/ *$//' | tr , '\n' | sort -u |
-		while read -r name; do
+	rows "$1" | cut -f3 | sed 's/([^)]*)//g; s/ *, */,/g; s/ *$//' | tr , '\n' | sort -u | (
+		cd "$top" && while read -r name; do
 			case $name in
 			'') continue ;;
 			unit:*) file=tests/unit/test_${name#unit:}.c ;;
@@ -24,8 +24,9 @@ missing_tests()
 			tools:*) file=tests/tools/${name#tools:}.sh ;;
 			*) file="tests/golden/$name" ;;
 			esac
-			(cd "$top" && ls -d $file) >/dev/null 2>&1 || echo "$name"
-		done
+			set -- $file
+			[ -e "$1" ] || echo "$name"
+		done)
 }
 
 # Rows without a known state, and rows that are done but have no test.

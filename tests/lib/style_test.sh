@@ -40,6 +40,7 @@ functions()
 columns()
 {
 	xargs awk -v most="$1" -v text="$2" '
+		!/\t/ && length($0) <= most { next }
 		{
 			n = 0
 			line = $0
@@ -64,22 +65,28 @@ xargs awk -v most=$FILE_LINES 'FNR == most + 1 { print FILENAME }' <"$tmp/c" |
 # header's.
 guards()
 {
-	while read -r file; do
-		guard=$(sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$/\1/p' "$file" | head -n 1)
-		name=$(basename "$file" | tr 'a-z.' 'A-Z_')
-		case _$guard in *_$name) ;; *) echo "$file: guard '$guard'" ;; esac
-		echo "$guard" >>"$tmp/guards"
-	done
-	sort "$tmp/guards" | uniq -d | sed 's/$/: a guard of two files/'
-	rm "$tmp/guards"
+	xargs awk '
+		function judge() {
+			name = toupper(file)
+			sub(/.*\//, "", name)
+			gsub(/\./, "_", name)
+			if (substr("_" guard, length(guard) + 1 - length(name)) != "_" name) print file ": guard \047" guard "\047"
+			if (seen[guard]++ == 1) print guard ": a guard of two files"
+		}
+		FNR == 1 { if (file != "") judge(); file = FILENAME; guard = "" }
+		guard == "" && /^#ifndef [A-Z0-9_]*_H$/ { guard = $2 }
+		END { judge() }'
 }
 grep '\.h$' "$tmp/c" | grep -v ^tests/fixtures/source/ | guards | none "include guards have their file's name"
 # begun: lists scripts that name a shell but are not executable, and the reverse.
 begun()
 {
 	while read -r file; do
-		[ "$(head -c 2 "$file")" = "#!" ] && [ ! -x "$file" ] && echo "$file: cannot be run"
-		[ "$(head -c 2 "$file")" != "#!" ] && [ -x "$file" ] && echo "$file: names no shell"
+		read -r line <"$file"
+		case $line in
+		'#!'*) [ -x "$file" ] || echo "$file: cannot be run" ;;
+		*) [ ! -x "$file" ] || echo "$file: names no shell" ;;
+		esac
 	done
 }
 begun <"$tmp/sh" | none "sh: what names its shell can be run"
