@@ -182,7 +182,7 @@ const struct packet_desc packet_descs[] = {
 	{ ER_PKT_HEAP, "heaptrace", "heaptrace", "Heap tracing data", "Heap Tracing", "heap", 80,
 	  FIELDS(heap_fields) },
 	{ ER_PKT_MHWC, "hwcounter", "hwcounters", "Memory profiling data", "Hardware Counters",
-	  "counters with addresses", 144, FIELDS(mhwc_fields) },
+	  "data counters", 144, FIELDS(mhwc_fields) },
 	{ ER_PKT_IO, "iotrace", "iotrace", "I/O tracing data", "I/O Tracing", "I/O", 80,
 	  FIELDS(io_fields) },
 	{ ER_PKT_SPAN, "omptrace", "spans", "Span data", "Spans", "spans", 224, FIELDS(span_fields) },
