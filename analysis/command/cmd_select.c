@@ -138,6 +138,10 @@ struct filter *shell_filter_without_times(struct shell *sh)
 {
 	struct filter *f = build_filter(sh, FILTER_FROM);
 
+	if (f && !*filter_text(f) && !sh->view.selection.experiments.len) {
+		filter_free(f);
+		return NULL;
+	}
 	if (f)
 		filter_select(f, &sh->view.selection);
 	return f;

@@ -95,7 +95,7 @@ int shell_open(struct shell *sh, char *const *paths, size_t n);
  * comparison begins or ends.
  */
 void shell_count_once(struct shell *sh);
-/* The filter without from and to, with the selection; the caller frees it. NULL after a report. */
+/* The filter without from and to, with the selection; the caller frees it. NULL: everything passes. */
 struct filter *shell_filter_without_times(struct shell *sh);
 /* The time of from or to; `otherwise` if it is not set. */
 int64_t shell_time(const struct shell *sh, enum filter_part part, int64_t otherwise);

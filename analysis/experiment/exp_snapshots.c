@@ -14,35 +14,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/map.h"
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/experiment_impl.h"
 
-struct instant {
-	int64_t at_ns, took_ns;
-};
-
 /* The last step of a thread. */
 struct place {
+	int64_t pid, tid;
 	int64_t at_ns;	/* the snapshot; or the end itself */
 	int64_t own_ns; /* the thread's own instant, a little later */
 	int8_t state;	/* enum er_mstate; MS_LINUX_CPU: on a CPU; -1: none, it has ended */
-	uint32_t span;	/* index + 1 in threads; 0: none */
-};
-
-struct step {
-	int64_t pid, tid, own_ns;
-	int8_t state;
-	struct exp_span_of_thread ns;
+	uint32_t life;
 };
 
 struct reading {
-	struct experiment *e;
-	VEC(struct instant) instants;
+	struct exp_snapshots *s;
 	struct map by_thread;
 	VEC(struct place) places;
-	struct exp_range *range;
-	int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: the ends of the experiment */
+	uint32_t nlives;
+	exp_step_fn fn;
+	void *ctx;
 	uint64_t nwrong;
 };
 
@@ -50,27 +42,28 @@ struct reading {
 
 static void read_instant(void *ctx, const struct xml_element *el)
 {
-	struct reading *r = ctx;
-	struct instant in = { xml_get_int(el, "at", -1), xml_get_int(el, "took", 0) };
+	struct exp_snapshots *s = ctx;
+	struct exp_instant in = { xml_get_int(el, "at", -1), xml_get_int(el, "took", 0) };
 
 	if (strcmp(el->name, "snapshot"))
 		return;
 	if (in.at_ns < 0 || in.took_ns < 0 ||
-	    (r->instants.len && in.at_ns <= r->instants.data[r->instants.len - 1].at_ns))
-		r->nwrong++;
-	else
-		vec_push(&r->instants, in);
+	    (s->instants.len && in.at_ns <= s->instants.data[s->instants.len - 1].at_ns)) {
+		s->nwrong++;
+		return;
+	}
+	s->took_ns = in.took_ns > s->took_ns ? in.took_ns : s->took_ns;
+	vec_push(&s->instants, in);
 }
 
-/* The number of instants up to t. */
-static size_t count_until(const struct reading *r, int64_t t)
+size_t exp_snapshots_until(const struct exp_snapshots *s, int64_t t)
 {
-	size_t lo = 0, hi = r->instants.len;
+	size_t lo = 0, hi = s->instants.len;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (r->instants.data[mid].at_ns <= t)
+		if (s->instants.data[mid].at_ns <= t)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -79,32 +72,23 @@ static size_t count_until(const struct reading *r, int64_t t)
 }
 
 /* The snapshot that the walk belonged to, if one was under way at t; else t. */
-static int64_t snapshot_at(const struct reading *r, int64_t t)
+static int64_t snapshot_at(const struct exp_snapshots *s, int64_t t)
 {
-	size_t n = count_until(r, t);
-	const struct instant *in = n ? &r->instants.data[n - 1] : NULL;
+	size_t n = exp_snapshots_until(s, t);
+	const struct exp_instant *in = n ? &s->instants.data[n - 1] : NULL;
 
 	return in && t - in->at_ns <= in->took_ns ? in->at_ns : t;
 }
 
-static int64_t nearest(const struct reading *r, int64_t t)
+int64_t exp_snapshots_nearest(const struct exp_snapshots *s, int64_t t)
 {
-	size_t n = count_until(r, t);
-	int64_t before = n ? r->instants.data[n - 1].at_ns : 0;
-	int64_t after = n < r->instants.len ? r->instants.data[n].at_ns : r->e->end_ns;
+	size_t n = exp_snapshots_until(s, t);
+	int64_t before = n ? s->instants.data[n - 1].at_ns : 0;
+	int64_t after = n < s->instants.len ? s->instants.data[n].at_ns : s->e->end_ns;
 
 	if (t >= after)
 		return after;
 	return t - before < after - t ? before : after;
-}
-
-static int64_t longest_walk(const struct reading *r)
-{
-	int64_t most = 0;
-
-	vec_for_each (in, &r->instants)
-		most = in->took_ns > most ? in->took_ns : most;
-	return most;
 }
 
 /* --- steps --- */
@@ -118,81 +102,75 @@ int64_t exp_span_of_thread_sum(const struct exp_span_of_thread *th)
 	return sum;
 }
 
-static struct place *place_of(struct reading *r, const struct step *st)
+int64_t *exp_span_of_thread_in(struct exp_span_of_thread *th, int state)
+{
+	return mstate_descs[state].on_cpu ? &th->run_ns : &th->off_ns[state];
+}
+
+static struct place *place_of(struct reading *r, const struct exp_step *st)
 {
 	bool fresh;
 	uint64_t *at = map_put(&r->by_thread, (uint64_t)st->pid << 32 | (uint64_t)st->tid, &fresh);
 
 	if (fresh) {
 		*at = r->places.len;
-		vec_push(&r->places, (struct place){ .state = -1 });
+		vec_push(&r->places, (struct place){ .pid = st->pid, .tid = st->tid, .state = -1 });
 	}
 	return &r->places.data[*at];
 }
 
-static struct exp_span_of_thread *span_of(struct reading *r, struct place *pl,
-					  const struct step *st)
+/* The part of the step that the thread spent in the state it had before is not in its times. */
+static void take_off_known(struct exp_step *st, const struct place *pl, int64_t until)
 {
-	struct exp_span_of_thread *th;
+	int64_t *ns = exp_span_of_thread_in(&st->ns, pl->state);
 
-	if (!pl->span) {
-		vec_push(&r->range->threads,
-			 (struct exp_span_of_thread){ .pid = st->pid, .tid = st->tid });
-		pl->span = r->range->threads.len;
-	}
-	th = &r->range->threads.data[pl->span - 1];
-	th->last_ns = st->own_ns;
-	return th;
+	st->before = pl->state;
+	st->before_at_ns = pl->at_ns;
+	st->before_own_ns = pl->own_ns;
+	st->until_ns = until;
+	*ns = wrap_minus(*ns, wrap_minus(until, pl->own_ns));
 }
 
-static int64_t *time_in(struct exp_span_of_thread *th, int state)
+static void take_step(struct reading *r, struct exp_step *st)
 {
-	return mstate_descs[state].on_cpu ? &th->run_ns : &th->off_ns[state];
-}
-
-/* The part of the step that the thread spent in the state it had before; returns all of it. */
-static int64_t add_known(struct reading *r, struct place *pl, const struct step *st, int64_t until)
-{
-	int64_t begin = r->from_ns > pl->at_ns ? r->from_ns : pl->own_ns;
-	int64_t end = r->to_ns < until ? r->to_ns : until;
-
-	if (r->from_ns < until && r->to_ns > pl->at_ns && end > begin)
-		add_to(time_in(span_of(r, pl, st), pl->state), end - begin);
-	return until - pl->own_ns;
-}
-
-static void add_step(struct reading *r, struct place *pl, const struct step *st)
-{
-	struct exp_span_of_thread *th = span_of(r, pl, st);
-
-	add_to(&th->run_ns, st->ns.run_ns);
-	add_to(&th->user_ns, st->ns.user_ns);
-	add_to(&th->system_ns, st->ns.system_ns);
-	add_to(&th->stolen_ns, st->ns.stolen_ns);
-	for (int i = 0; i < MS_COUNT; i++)
-		add_to(&th->off_ns[i], st->ns.off_ns[i]);
-}
-
-static void take_step(struct reading *r, struct step *st)
-{
-	int64_t at = snapshot_at(r, st->own_ns), begin;
+	const struct exp_snapshots *s = r->s;
 	struct place *pl = place_of(r, st);
-	size_t n = count_until(r, at - 1);
-	int64_t last = n ? r->instants.data[n - 1].at_ns : 0; /* the snapshot before the step */
-	bool goes_on = pl->state >= 0 && pl->at_ns < at;
+	bool goes_on;
+	int64_t last;
 
+	st->at_ns = snapshot_at(s, st->own_ns);
+	st->second = exp_snapshots_until(s, wrap_minus(st->at_ns, 1));
+	st->before = -1;
+	last = st->second ? s->instants.data[st->second - 1].at_ns : 0;
+	goes_on = pl->state >= 0 && pl->at_ns < st->at_ns;
+	st->begin_ns =
+		goes_on ? pl->at_ns
+			: snapshot_at(s, wrap_minus(st->own_ns, exp_span_of_thread_sum(&st->ns)));
+	st->is_vague = !goes_on && last > st->begin_ns;
 	if (pl->state < 0)
-		pl->span = 0;
-	begin = goes_on ? pl->at_ns : snapshot_at(r, st->own_ns - exp_span_of_thread_sum(&st->ns));
-	if (goes_on && last > begin)
-		*time_in(&st->ns, pl->state) -= add_known(r, pl, st, last);
-	else if (last > begin && r->from_ns < at && (r->from_ns > begin || r->to_ns < at))
-		add_to(&r->range->vague_ns, exp_span_of_thread_sum(&st->ns));
-	if (at > r->from_ns && at <= r->to_ns)
-		add_step(r, pl, st);
-	pl->at_ns = at;
+		pl->life = r->nlives++;
+	st->life = pl->life;
+	if (goes_on && last > st->begin_ns)
+		take_off_known(st, pl, last);
+	r->fn(r->ctx, st);
+	pl->at_ns = st->at_ns;
 	pl->own_ns = st->own_ns;
 	pl->state = st->state;
+}
+
+/* In a recording without an end, threads that have no further step went on as they were. */
+static void go_on(struct reading *r)
+{
+	int64_t end = r->s->e->end_ns;
+
+	vec_for_each (pl, &r->places) {
+		struct exp_step st = { .pid = pl->pid, .tid = pl->tid, .own_ns = end, .state = -1 };
+
+		if (pl->state < 0 || pl->own_ns >= end)
+			continue;
+		*exp_span_of_thread_in(&st.ns, pl->state) = wrap_minus(end, pl->own_ns);
+		take_step(r, &st);
+	}
 }
 
 /* --- members --- */
@@ -242,7 +220,7 @@ static bool read_number(const char **p, int64_t *ret)
 }
 
 /* [PID/]TID[+NS] */
-static bool read_name(const char **p, struct step *st)
+static bool read_name(const char **p, struct exp_step *st)
 {
 	int64_t later = 0;
 
@@ -257,7 +235,7 @@ static bool read_name(const char **p, struct step *st)
 	       !__builtin_add_overflow(st->own_ns, later, &st->own_ns);
 }
 
-static bool read_times(const char **p, struct step *st)
+static bool read_times(const char **p, struct exp_step *st)
 {
 	while (**p && **p != ' ') {
 		const struct letter *l = letter_of(**p);
@@ -270,7 +248,7 @@ static bool read_times(const char **p, struct step *st)
 }
 
 /* NAME,[STATE]TIMES: a state is a letter without a number. */
-static bool read_member(const char **p, struct step *st, bool ends)
+static bool read_member(const char **p, struct exp_step *st, bool ends)
 {
 	const struct letter *state;
 
@@ -296,7 +274,7 @@ static void read_steps(void *ctx, const struct xml_element *el)
 	if ((!ends && strcmp(el->name, "snapshot")) || at < 0)
 		return;
 	while (p && *p) {
-		struct step st = { .own_ns = at };
+		struct exp_step st = { .own_ns = at };
 
 		if (!read_member(&p, &st, ends)) {
 			r->nwrong++;
@@ -307,66 +285,52 @@ static void read_steps(void *ctx, const struct xml_element *el)
 	}
 }
 
-/* --- a range --- */
+/* --- the file --- */
 
-/* Threads that have no step after the range went on as they were. */
-static void go_on(struct reading *r)
+static void report(struct exp_snapshots *s, uint64_t nwrong)
 {
-	vec_for_each (pl, &r->places) {
-		int64_t end = r->to_ns == INT64_MAX ? r->e->end_ns : r->to_ns;
-		struct step st = { .own_ns = pl->own_ns };
-
-		if (pl->state < 0 || pl->at_ns >= end || !pl->span)
-			continue;
-		st.pid = r->range->threads.data[pl->span - 1].pid;
-		st.tid = r->range->threads.data[pl->span - 1].tid;
-		add_known(r, pl, &st, end);
-	}
+	if (nwrong && !s->reported)
+		diag_warn(&s->e->diag, "snapshots.xml: %llu impossible elements",
+			  (unsigned long long)nwrong);
+	s->reported |= nwrong > 0;
 }
 
-static void read_range(struct reading *r, const struct file *f, int64_t from_ns, int64_t to_ns)
+struct exp_snapshots *exp_snapshots_open(struct experiment *e)
 {
-	static const struct xml_handler instants = { .start = read_instant },
-					steps = { .start = read_steps };
-	struct exp_range *range = r->range;
-
-	exp_parse(r->e, "snapshots.xml", f, &instants, r);
-	range->from_ns = nearest(r, from_ns);
-	range->to_ns = nearest(r, to_ns);
-	range->took_ns = longest_walk(r);
-	r->from_ns = range->from_ns <= 0 ? INT64_MIN : range->from_ns;
-	r->to_ns = range->to_ns >= r->e->end_ns ? INT64_MAX : range->to_ns;
-	if (range->from_ns >= range->to_ns)
-		return;
-	exp_parse(r->e, "snapshots.xml", f, &steps, r);
-	if (!r->e->closed)
-		go_on(r);
-}
-
-bool exp_range_read(struct experiment *e, int64_t from_ns, int64_t to_ns, struct exp_range *ret)
-{
-	struct reading r = { .e = e, .range = ret };
+	static const struct xml_handler handler = { .start = read_instant };
 	int dirfd = open(e->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct file f;
-	bool ok = dirfd >= 0 && exp_text(e, dirfd, "snapshots.xml", &f);
+	struct exp_snapshots *s = xcalloc(1, sizeof(*s));
+	bool ok = dirfd >= 0 && exp_text(e, dirfd, "snapshots.xml", &s->file);
 
-	*ret = (struct exp_range){ 0 };
 	if (dirfd >= 0)
 		close(dirfd);
-	if (!ok)
-		return false;
-	read_range(&r, &f, from_ns, to_ns);
-	file_close(&f);
-	map_free(&r.by_thread);
-	vec_free(&r.places);
-	vec_free(&r.instants);
-	if (r.nwrong)
-		diag_warn(&e->diag, "snapshots.xml: %llu impossible elements",
-			  (unsigned long long)r.nwrong);
-	return ret->from_ns < ret->to_ns;
+	if (!ok) {
+		free(s);
+		return NULL;
+	}
+	s->e = e;
+	exp_parse(e, "snapshots.xml", &s->file, &handler, s);
+	return s;
 }
 
-void exp_range_free(struct exp_range *r)
+void exp_snapshots_close(struct exp_snapshots *s)
 {
-	vec_free(&r->threads);
+	if (!s)
+		return;
+	file_close(&s->file);
+	vec_free(&s->instants);
+	free(s);
+}
+
+void exp_snapshots_each(struct exp_snapshots *s, exp_step_fn fn, void *ctx)
+{
+	static const struct xml_handler handler = { .start = read_steps };
+	struct reading r = { .s = s, .fn = fn, .ctx = ctx };
+
+	exp_parse(s->e, "snapshots.xml", &s->file, &handler, &r);
+	if (!s->e->closed)
+		go_on(&r);
+	report(s, s->nwrong + r.nwrong);
+	map_free(&r.by_thread);
+	vec_free(&r.places);
 }

@@ -10,7 +10,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/map.h"
 #include "analysis/base/wrap.h"
-#include "analysis/experiment/exp_snapshots.h"
+#include "analysis/experiment/exp_range.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/metrics/filter.h"
 #include "analysis/metrics/hit.h"
@@ -35,8 +35,8 @@ struct line {
 
 struct exact {
 	struct view_state *v;
-	bool choose; /* only threads in `chosen` */
-	struct map chosen;
+	bool choose; /* only threads in `chosen`, and all of the folds in `chosen_folds` */
+	struct map chosen, chosen_folds;
 	struct map by_key; /* to index in `lines` */
 	VEC(struct line) lines;
 	int64_t from_ns, to_ns, took_ns, vague_ns;
@@ -54,7 +54,11 @@ static void choose_thread(void *ctx, const struct hit *h, const struct amount *a
 {
 	struct exact *s = ctx;
 	const struct experiment *e = h->e->founder ? h->e->founder : h->e;
+	const struct exp_fold *fold =
+		folded_sums(&session_names(h->session)->folded, e, hit_thread(h));
 
+	if (fold)
+		map_put(&s->chosen_folds, hash64((uintptr_t)fold), NULL);
 	map_put(&s->chosen, thread_key(e, hit_pid(h), hit_thread(h)), NULL);
 }
 
@@ -63,6 +67,18 @@ static void choose_threads(struct exact *s, struct filter *threads)
 	s->choose = threads != NULL;
 	if (threads)
 		pass_run(s->v->session, NULL, threads, choose_thread, NULL, s);
+}
+
+/* A short-lived thread may have no packet of its own, but a part of those of its fold. */
+static bool is_chosen(const struct exact *s, const struct experiment *e,
+		      const struct exp_span_of_thread *th)
+{
+	const struct exp_fold *fold;
+
+	if (!s->choose || map_get(&s->chosen, thread_key(e, th->pid, th->tid)))
+		return true;
+	fold = folded_at(&session_names(s->v->session)->folded, e, th->pid, th->tid, th->last_ns);
+	return fold && map_get(&s->chosen_folds, hash64((uintptr_t)fold));
 }
 
 /* --- lines --- */
@@ -98,7 +114,7 @@ static void add(struct exp_span_of_thread *to, const struct exp_span_of_thread *
 static void add_range(struct exact *s, const struct experiment *e, const struct exp_range *range)
 {
 	vec_for_each (th, &range->threads) {
-		if (!s->choose || map_get(&s->chosen, thread_key(e, th->pid, th->tid)))
+		if (is_chosen(s, e, th))
 			add(&line_of(s, e, th)->sum, th);
 	}
 	if (!s->nranges++) {
@@ -234,5 +250,6 @@ int view_exact_states(struct view_state *v, struct filter *threads, int64_t from
 	vec_free(&s.lines);
 	map_free(&s.by_key);
 	map_free(&s.chosen);
+	map_free(&s.chosen_folds);
 	return err;
 }

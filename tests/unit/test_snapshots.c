@@ -2,7 +2,7 @@
 /* snapshots.xml: what the drain writes of threads, and how a range of time is read. */
 #include <linux/types.h>
 
-#include "analysis/experiment/exp_snapshots.h"
+#include "analysis/experiment/exp_range.h"
 #include "bpf/snap.h"
 #include "tests/fixtures/exp_builder.h"
 #include "tests/fixtures/tempdir.h"
@@ -30,6 +30,21 @@ static struct experiment *open_with(const char *at, const char *name, const char
 
 	expwriter_text(exp_builder_writer(b), "snapshots.xml.gz", text);
 	exp_builder_close(b);
+	e = experiment_open(path, NULL);
+	assert_non_null(e);
+	e->end_ns = 5000;
+	return e;
+}
+
+/* A recording that has no end. */
+static struct experiment *open_killed(const char *at, const char *text)
+{
+	__cleanup(freep) char *path = xasprintf("%s/k.1.er", at);
+	struct exp_builder *b = exp_builder_new(at, "k.1.er");
+	struct experiment *e;
+
+	expwriter_text(exp_builder_writer(b), "snapshots.xml.gz", text);
+	exp_builder_abandon(b);
 	e = experiment_open(path, NULL);
 	assert_non_null(e);
 	e->end_ns = 5000;
@@ -85,6 +100,23 @@ static void test_seconds(void **state)
 	CHECK(4000, 5000, 11, 0, 0, 0, 0);
 	CHECK(0, 5000, 11, 910, 50, 2040, 0);
 	assert_int_equal(e->diag.nmsgs, 0);
+	experiment_close(e);
+}
+
+/* Without an end all threads went on as they were, also those without a record in the range. */
+static void test_killed(void **state)
+{
+	struct experiment *e = open_killed(
+		*state, "<snapshot at=\"1000\" took=\"10\" threads=\"10+4,ss1004 11,rr1000\"/>\n"
+			"<snapshot at=\"2000\" took=\"10\" threads=\"11,ws400r600\"/>\n"
+			"<snapshot at=\"3000\" took=\"10\" threads=\"\"/>\n");
+
+	CHECK(0, 1000, 10, 0, 1004, 0, 0);
+	CHECK(1000, 2000, 10, 0, 996, 0, 0);
+	CHECK(2000, 5000, 10, 0, 3000, 0, 0);
+	CHECK(3000, 5000, 10, 0, 2000, 0, 0);
+	CHECK(2000, 3000, 11, 0, 0, 1000, 0);
+	CHECK(0, 5000, 11, 1600, 400, 3000, 0);
 	experiment_close(e);
 }
 
@@ -177,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEMPDIR_CASE(test_seconds),
+		TEMPDIR_CASE(test_killed),
 		TEMPDIR_CASE(test_nearest),
 		TEMPDIR_CASE(test_damaged),
 		cmocka_unit_test(test_drain),
