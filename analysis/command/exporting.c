@@ -13,6 +13,7 @@
 #include "analysis/command/shell.h"
 #include "analysis/export/export.h"
 #include "analysis/export/outfile.h"
+#include "analysis/metrics/filter.h"
 #include "analysis/model/source.h"
 
 struct exporting {
@@ -203,7 +204,7 @@ static char *default_output(const struct shell *sh, const struct exporter *e)
 	return ret;
 }
 
-static int write_to(const struct exporter *e, const struct export *x, const char *path)
+static int write_file(const struct exporter *e, const struct export *x, const char *path)
 {
 	struct outfile out;
 
@@ -216,20 +217,34 @@ static int write_to(const struct exporter *e, const struct export *x, const char
 	return outfile_commit(&out, x->diag);
 }
 
+/* With what the shell says of the filter. */
+static int write_to(struct shell *sh, const struct exporter *e, struct export *x, const char *path)
+{
+	struct filter *threads = shell_filter_without_times(sh);
+	int err;
+
+	x->threads = threads;
+	x->from_ns = shell_time(sh, FILTER_FROM, 0);
+	x->to_ns = shell_time(sh, FILTER_TO, INT64_MAX);
+	err = write_file(e, x, path);
+	filter_free(threads);
+	return err;
+}
+
 int exporting_write(struct shell *sh, const struct exporter *e, const char *path)
 {
 	struct export x = { .view = &sh->view, .diag = &sh->diag,
 			    .page_size = PAGE_SIZE_DEFAULT };
 
-	return write_to(e, &x, path);
+	return write_to(sh, e, &x, path);
 }
 
-static int write_export(struct shell *sh, const struct exporting *ex, const struct export *x)
+static int write_export(struct shell *sh, const struct exporting *ex, struct export *x)
 {
 	__cleanup(freep) char *name = ex->output ? xstrdup(ex->output) :
 						   default_output(sh, ex->exporter);
 
-	if (write_to(ex->exporter, x, name))
+	if (write_to(sh, ex->exporter, x, name))
 		return -1;
 	if (!ex->output)
 		diag_note(x->diag, "wrote '%s'", name);

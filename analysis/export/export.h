@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct diag;
+struct filter;
 struct metric;
 struct outfile;
 struct view_state;
@@ -22,6 +23,12 @@ enum export_root { ROOT_NONE, ROOT_STATE, ROOT_REASON, ROOT_PROCESS };
 
 struct export {
 	struct view_state *view;     /* session, metrics, filter and name format; borrowed */
+	/*
+	 * The filter without its times (from, to); NULL: everything. The times, in nanoseconds since the
+	 * start; INT64_MAX: to the end.
+	 */
+	const struct filter *threads;
+	int64_t from_ns, to_ns;
 	const struct metric *metric; /* the weight of stacks, never a ratio; NULL: not chosen */
 	enum export_root root;
 	bool redact;                 /* leave out paths, command lines and host names */

@@ -15,13 +15,14 @@
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_index.h"
 #include "analysis/export/page_reports.h"
+#include "analysis/export/page_snapshots.h"
 
 struct page {
 	const struct export *x;
 	struct page_events events;
 	struct page_coarse coarse;
 	struct pack raw_index;
-	packed_vec columns, reports;
+	packed_vec columns, snapshots, reports;
 	struct packed index, code;
 	bool has_code;
 };
@@ -49,6 +50,7 @@ static void make_reports_and_code(struct page *pg)
 static void make_tables(struct page *pg)
 {
 	make_index(pg->x, &pg->events, &pg->raw_index);
+	make_snapshots(pg->x, &pg->events, &pg->raw_index, &pg->snapshots);
 	make_reports_and_code(pg);
 	pg->index = pack_compress(&pg->raw_index);
 }
@@ -86,6 +88,7 @@ static void unfit_page(struct page *pg)
 static void fit_page(struct page *pg, size_t napp)
 {
 	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
+		       packs_room(&pg->snapshots) +
 		       packed_room(&pg->code), room, most = pg->x->page_size;
 	size_t as_recorded = packs_room(&pg->columns);
 	bool possible = true;
@@ -118,6 +121,7 @@ static void write_page(struct page *pg, struct outfile *out)
 {
 	/* If a write fails, the caller reports it when it commits the file. */
 	if (packed_put(&pg->index, "index", out) && packs_put(&pg->columns, "events", out) &&
+	    packs_put(&pg->snapshots, "snaps", out) &&
 	    packs_put(&pg->reports, "reports", out) &&
 	    (!pg->has_code || packed_put(&pg->code, "code", out)))
 		buf_puts(&out->buf, "\n</body>\n</html>\n");
@@ -130,6 +134,7 @@ static void page_fini(struct page *pg)
 	pack_free(&pg->raw_index);
 	packed_free(&pg->index);
 	packs_free(&pg->columns);
+	packs_free(&pg->snapshots);
 	packs_free(&pg->reports);
 	packed_free(&pg->code);
 }

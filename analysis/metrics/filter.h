@@ -53,6 +53,11 @@ void filter_free(struct filter *f);
 const char *filter_text(const struct filter *f);
 /* Also require that packets are in a selection; NULL: no selection. Borrowed. */
 void filter_select(struct filter *f, const struct selection *sel);
+/*
+ * Whether the expression only chooses threads: by id, name, cgroup, process or experiment. The
+ * selection is not looked at.
+ */
+bool filter_is_of_threads(const struct filter *f);
 /* Whether a packet passes. Caches results by function and by stack, so f is modified. */
 bool filter_match(struct filter *f, const struct hit *h);
 

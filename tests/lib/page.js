@@ -2,7 +2,7 @@
 // Drives a page of er_export --to page in a browser, for tests: node page.js STEPS, a module that
 // exports an async function (t). Prints ok and not ok lines.
 const { chromium } = require('playwright-core')
-const { check, erPrint, erPrintText, shellWords, sameRows, shownRows, finish } = require('./page_checks.js')
+const { check, erPrint, fields, erPrintText, shellWords, sameRows, shownRows, finish } = require('./page_checks.js')
 const path = require('path')
 
 async function openPage(browser, file, options = {}) {
@@ -37,7 +37,7 @@ async function dragRange(page, from, to) {
 async function main() {
 	const browser = await chromium.launch({ executablePath: process.env.BROWSER, args: ['--no-sandbox'] })
 	try {
-		await require(path.resolve(process.argv[2]))({ browser, check, erPrint, erPrintText, shellWords, openPage, tableRows, sameRows,
+		await require(path.resolve(process.argv[2]))({ browser, check, erPrint, fields, erPrintText, shellWords, openPage, tableRows, sameRows,
 			dragRange })
 	} catch (error) {
 		check('the steps end', false, error.stack)

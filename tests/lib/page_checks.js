@@ -71,4 +71,4 @@ function finish() {
 	process.exit(failures ? 1 : 0)
 }
 
-module.exports = { check, erPrint, erPrintText, shellWords, sameRows, shownRows, finish }
+module.exports = { fields, check, erPrint, erPrintText, shellWords, sameRows, shownRows, finish }

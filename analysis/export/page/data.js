@@ -6,6 +6,7 @@ import { workerText } from './decode.js'
 import { duration } from './format.js'
 import { outermostOf } from './tree.js'
 import { readSpans } from './spans.js'
+import { readSnapshots } from './snapshots.js'
 
 export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128 }
 export const NSTATES = 12
@@ -50,6 +51,7 @@ export async function readIndex(base64) {
 	readMips(data, s.mips)
 	readCoarse(data, s.crse)
 	readSpans(data, s.span, s.spst)
+	readSnapshots(data, s)
 	nameProcesses(data)
 	meetStates(data)
 	data.chunks = []

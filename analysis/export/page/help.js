@@ -4,12 +4,13 @@ import { byId, el } from './dom.js'
 import { shownTable } from './find.js'
 import { metricsOf } from './metrics.js'
 import { clearedFilter } from './store.js'
+import { wholeSeconds } from './snapshots.js'
 
 const keys = [
 	['Timeline', [['drag', 'choose a range'], ['click', 'look at an interval; on a name: only this thread or process'],
 		['Ctrl click', 'on names: several'], ['Ctrl wheel, + -', 'zoom'], ['Shift wheel, ← →', 'move in time'],
 		['double click', 'zoom to the interval'], ['0', 'show everything'], ['Enter', 'filter by the shown range'],
-		['Esc', 'remove the range'], ['↑ ↓', 'choose a lane'], ['Space', 'select the interval in the middle; fold a process'],
+		['Esc', 'remove the range'], ['e', 'move its ends to usage samples, so that the times above are exact'], ['↑ ↓', 'choose a lane'], ['Space', 'select the interval in the middle; fold a process'],
 		[', .', 'previous and next interval'], ['t', 'only this thread, process or CPU']]],
 	['Tables', [['↑ ↓ Page Home End', 'move'], ['Enter, double click', 'filter by this row; in Callers: go there'],
 		['← →', 'fold and unfold a row of the call tree'], ['Tab, Enter', 'go to a heading and sort by it']]],
@@ -23,6 +24,10 @@ export function makeHelp(page, views) {
 		el('h2', {}, 'Keys'),
 		el('div.keys', {}, ...[['Everywhere', general], ...keys].map(([title, rows]) => el('div', {}, el('h3', {}, title),
 			el('dl', {}, ...rows.flatMap(([key, text]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, text)]))))),
+		el('h2', {}, 'What is exact'),
+		el('p.said', {}, 'Timeline: a wait with a dark line on top was recorded with its own beginning and end. Pale colour is density: estimates from a sample of the waits, and ' +
+			'CPU samples, each spread over the time that it represents. Above it: a time with ~ is an estimate, ± its standard error. Between two usage samples (triangles on the axis) ' +
+			'the states of each thread are exact.'),
 		el('button', { onclick: () => dialog.close() }, 'Close'))
 	document.querySelector('main').append(dialog)
 	byId('help').addEventListener('click', () => dialog.showModal())
@@ -44,6 +49,7 @@ function globalKey(page, views, dialog, e) {
 			byId('search').focus()
 		},
 		c: () => store.set(clearedFilter()),
+		e: () => store.set(wholeSeconds(page.data, state) || {}),
 		f: () => store.set({ func: state.func === null ? state.selected : null }),
 		m: () => store.set({ metric: metrics[(metrics.indexOf(state.metric) + 1) % metrics.length] }),
 	}

@@ -2,6 +2,7 @@
 // Puts the page together: data, store, views. Each view is a file, and a row of `views`.
 import { byId, el, onFrame } from './dom.js'
 import { addChunks, eventDecoder, readIndex, watchPacks } from './data.js'
+import { addSnapshots, hasSnapshots } from './snapshots.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
 import { aggregate } from './aggregate.js'
 import { makeMetricChoice } from './metrics.js'
@@ -191,7 +192,13 @@ function run() {
 				document.body.classList.add('decoded')
 			}
 		}, fail)
-		take = (kind, base64) => kind === 'events' ? decode(base64) : page.reports.add(base64)
+		const seconds = base64 => addSnapshots(data, base64).then(() => {
+			if (hasSnapshots(data)) {
+				page.verdict.update(page)
+				document.body.classList.add('seconds')
+			}
+		}, error => fail(String(error)))
+		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'snaps' ? seconds(base64) : page.reports.add(base64)
 		early.splice(0).forEach(pack => take(...pack))
 		shownView().update(page)
 	}).catch(error => fail('The page cannot be shown: ' + error.message))

@@ -9,13 +9,14 @@ import { isFilteredByKind } from './store.js'
 import { eachEvent } from './walk.js'
 
 // Returns the time in each state between state.from and state.to, and how long these threads were
-// alive in it (null: not recorded). If all waits were recorded, the rest of a thread's life is its CPU time: `exact`
+// alive in it (null: not recorded); perThread has the times by thread and state, and squares the sum of the squares of
+// CPU samples. If all waits were recorded, the rest of a thread's life is its CPU time: `exact`
 // says so. Only how much of it was user time is an estimate.
 export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
 	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
 	const us = new Float64Array(NSTATES), per = new Float64Array(data.nthreads * NSTATES), met = new Uint8Array(data.nthreads)
-	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, per, met, stateOf }
+	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, per, met, stateOf, squares: 0, cpu: Uint8Array.from(data.states, s => s.cpu ? 1 : 0) }
 	for (const chunk of data.chunks)
 		inPieces(firstAt(chunk, from), chunk.n, (lo, hi) => addClipped(chunk, filter, addTo, lo, hi))
 	const known = data.threads.every((t, i) => !met[i] || t.end > 0)
@@ -33,10 +34,11 @@ export function clippedStates(data, state) {
 	})
 	us[1] += us[11]
 	us[11] = 0
-	return { us, nthreads, exact, lives: known ? lives : null, length: to - from }
+	return { us, nthreads, exact, lives: known ? lives : null, length: to - from, perThread: per, squares: addTo.squares }
 }
 
-function addClipped(chunk, filter, { from, to, per, met, stateOf }, lo, hi) {
+function addClipped(chunk, filter, addTo, lo, hi) {
+	const { from, to, per, met, stateOf } = addTo
 	const { thread, cls, path, weight, length, time, cpu, base } = chunk
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], s = stateOf[c], w = weight[i], spread = Math.max(w, length[i])
@@ -47,7 +49,9 @@ function addClipped(chunk, filter, { from, to, per, met, stateOf }, lo, hi) {
 		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
 		    (filter.other && !filter.other(eventFacts(chunk, i))))
 			continue
-		per[thread[i] * NSTATES + s] += begin >= from && end <= to ? w : w * (Math.min(end, to) - Math.max(begin, from)) / spread
+		const part = begin >= from && end <= to ? w : w * (Math.min(end, to) - Math.max(begin, from)) / spread
+		per[thread[i] * NSTATES + s] += part
+		addTo.squares += addTo.cpu[s] * part * part
 		met[thread[i]] = 1
 	}
 }

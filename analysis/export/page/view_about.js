@@ -16,7 +16,7 @@ export const aboutView = {
 					...data.about.map(line => el('p.pre', {}, line)),
 					el('h2', {}, 'What is exact'),
 					el('p', {}, data.complete ? 'Every wait was recorded: all times are exact to the microsecond.' :
-						'Sums of states are exact over the whole recording. Which waits have stacks is a sample, in proportion to their length: times by function, reason or range are estimates.'),
+						'Sums of states are exact over the whole recording, and between any two usage samples if the recorder took snapshots (er_print -exact_states). Which waits have stacks is a sample, in proportion to their length: times by function, reason or range are estimates.'),
 					el('p', {}, 'In the timeline waits in full colour with a dark line on top were recorded with their own beginning and end. Pale waits are estimates, and so is CPU time: samples, each spread over the time that it represents. White is time of which nothing was recorded.'),
 					el('p', {}, `The page has ${count(data.nevents)} events of ${count(data.nthreads)} threads.`),
 					el('h2', {}, 'What this file gives away'),

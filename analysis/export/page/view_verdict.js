@@ -2,13 +2,15 @@
 // Where the time went: a bar of states, which add up to the time of the threads, and the
 // functions and waits with the most time, each with a link.
 import { dot, el } from './dom.js'
-import { isFilteredByKind } from './store.js'
+import { filterKeys, isFilteredByKind } from './store.js'
 import { clippedStates, topWaits } from './range.js'
-import { duration, percent, seconds, shorten } from './format.js'
+import { exactStates, whyEstimated } from './exact.js'
+import { hasSnapshots, wholeSeconds } from './snapshots.js'
+import { duration, moment, percent, seconds, secondsOfNs, shorten } from './format.js'
 import { exclusiveTimes } from './tree.js'
 import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
-import { makeFilter } from './filter.js'
+import { makeFilter, wholeRanges } from './filter.js'
 import { countLost } from './marks.js'
 
 export function makeVerdict(root, page) {
@@ -16,21 +18,47 @@ export function makeVerdict(root, page) {
 	root.append(what, bar, legend, tops)
 	return {
 		update({ data, state, sums }) {
-			const inRange = state.from !== null || state.to !== null
-			const clipped = inRange && data.whole ? clippedStates(data, state) : null
-			const us = clipped ? clipped.us : withSystem(sums.states)
-			const total = us.reduce((a, b) => a + b, 0)
-			const lack = clipped && clipped.lives !== null && !isFilteredByKind(state) ? Math.max(0, clipped.lives - total) : 0
+			const v = verdictOf(page), total = v.ns.reduce((a, b) => a + b, 0)
+			const lack = v.lives !== null && !isFilteredByKind(state) ? Math.max(0, v.lives - total) : 0
 			// In a range this is an estimate, which may be a little off at the ends.
 			const unknown = lack > total / 1000 ? lack : 0
-			drawBar(bar, data, us, total + unknown, unknown)
-			legend.replaceChildren(...data.states_met.map(s => stateButton(page, s, us[s], total + unknown, clipped)))
+			const met = data.state_order.filter(s => data.states_met.includes(s) || v.ns[s])
+			drawBar(bar, data, met, v.ns, total + unknown, unknown)
+			legend.replaceChildren(...cpuSum(data, v, total + unknown), ...met.map(s => stateButton(page, s, v, total + unknown)))
 			if (unknown)
-				legend.append(el('span.hint', {}, `Not known ${seconds(Math.round(unknown))} s`))
-			what.replaceChildren(...sentence(data, state, sums, clipped), ...lacks(data, state, sums))
+				legend.append(el('span.hint', {}, `Not known ${secondsOfNs(Math.round(unknown))} s`))
+			what.replaceChildren(...sentence(page, v, total), ...lacks(data, state, sums))
 			tops.replaceChildren(...topLinks(page, data, state, sums))
 		},
 	}
+}
+
+// The times by state in ns, and what is known of them: {ns, mark(state): estimated, error(state) in ns, lives,
+// nthreads}; `seconds` is what snapshots say (exact.js), `clipped` what events say of a range (range.js).
+function verdictOf(page) {
+	const { data, state, sums } = page, inRange = state.from !== null || state.to !== null
+	const clipped = data.whole && (inRange || hasSnapshots(data)) ? clippedOnce(page) : null
+	const seconds = clipped && exactStates(data, state, clipped)
+	if (seconds && (seconds.exact || !clipped.exact)) {
+		const error = s => Math.sqrt(Math.max(0, seconds.variance[s]))
+		return { seconds, clipped: null, ns: seconds.ns, lives: null, nthreads: seconds.nthreads, error,
+			mark: s => data.states[s].cpu ? !seconds.split : !seconds.exact && error(s) > 0 }
+	}
+	if (!inRange || !clipped)
+		return { ns: withSystem(sums.states).map(us => us * 1000), lives: null, nthreads: sums.threads.reduce((n, us) => n + (us ? 1 : 0), 0),
+			mark: () => false, error: () => 0 }
+	return { clipped, ns: clipped.us.map(us => us * 1000), lives: clipped.lives === null ? null : clipped.lives * 1000, nthreads: clipped.nthreads,
+		mark: s => data.states[s].cpu || !data.complete, error: () => 0 }
+}
+
+// It reads all events of the range, so only once for each filter.
+function clippedOnce(page) {
+	const { data, state } = page, key = JSON.stringify(filterKeys.map(k => state[k]))
+	if (page.clippedFor !== key) {
+		page.clipped = clippedStates(data, state)
+		page.clippedFor = key
+	}
+	return page.clipped
 }
 
 // KERNEL_CPU counts as SYSTEM.
@@ -41,31 +69,45 @@ function withSystem(states) {
 	return us
 }
 
-function drawBar(bar, data, us, whole, unknown) {
-	const shown = data.states_met.filter(s => us[s])
+function drawBar(bar, data, met, ns, whole, unknown) {
+	const shown = met.filter(s => ns[s] > 0)
 	bar.replaceChildren(...shown.map(s => {
-		const part = el('span', { title: `${data.states[s].uname}: ${seconds(Math.round(us[s]))} s, ${percent(us[s], whole)} %` })
-		part.style.flexGrow = us[s]
+		const part = el('span', { title: `${data.states[s].uname}: ${secondsOfNs(Math.round(ns[s]))} s, ${percentOfNs(ns[s], whole)} %` })
+		part.style.flexGrow = ns[s] / 1000
 		part.style.background = stateColor(data.states[s].name)
 		return part
 	}))
 	if (unknown) {
 		const part = el('span.unknown', { title: 'Not known' })
-		part.style.flexGrow = unknown
+		part.style.flexGrow = unknown / 1000
 		bar.append(part)
 	}
-	bar.setAttribute('aria-label', shown.map(s => `${data.states[s].uname} ${percent(us[s], whole)} percent`).join(', '))
+	bar.setAttribute('aria-label', shown.map(s => `${data.states[s].uname} ${percentOfNs(ns[s], whole)} percent`).join(', '))
 }
 
-function stateButton(page, s, us, whole, clipped) {
-	const { data, state } = page, on = state.states.includes(s)
-	const time = (clipped && us && (data.states[s].cpu || !data.complete) ? '~' : '') + seconds(Math.round(us))
+const percentOfNs = (ns, whole) => percent(Math.round(ns) / 1000, Math.round(whole) / 1000)
+
+// A time with its mark and its standard error, which is rounded up.
+function timeText(ns, marked, error) {
+	return (marked && ns ? '~' : '') + secondsOfNs(Math.round(ns)) + (marked && error > 0 ? ` ±${(Math.ceil(error / 1e6) / 1e3).toFixed(3)}` : '')
+}
+
+// Snapshots know the CPU time, but not which part of it was user time.
+function cpuSum(data, { seconds }, whole) {
+	if (!seconds)
+		return []
+	return [el('span.cpusum', { title: 'User and system time together' }, 'CPU', el('b', {}, timeText(seconds.cpu, !seconds.exact && seconds.cpuVariance > 0, Math.sqrt(seconds.cpuVariance))),
+		el('small', {}, percentOfNs(seconds.cpu, whole) + ' %'))]
+}
+
+function stateButton(page, s, v, whole) {
+	const { data, state } = page, on = state.states.includes(s), ns = v.ns[s]
 	const without = list => list.filter(k => !shownAs(data, s).includes(k)), all = () => [...new Set(data.classes.map(c => c.state))]
-	return el('button.state' + (on ? '.on' : '') + (us ? '' : '.none'), {
+	return el('button.state' + (on ? '.on' : '') + (ns ? '' : '.none'), {
 		title: (on ? 'Show all states' : 'Show only this state') + '; with Ctrl: all but this state', ariaPressed: String(on),
 		onclick: e => page.store.set({ states: e.ctrlKey ? without(state.states.length ? state.states : all()) :
 			on ? without(state.states) : [...state.states, ...shownAs(data, s)] }),
-	}, dot(stateColor(data.states[s].name)), data.states[s].uname, el('b', {}, time), el('small', {}, percent(us, whole) + ' %'))
+	}, dot(stateColor(data.states[s].name)), data.states[s].uname, el('b', {}, timeText(ns, v.mark(s), v.error(s))), el('small', {}, percentOfNs(ns, whole) + ' %'))
 }
 
 // The states whose time a button shows: KERNEL_CPU is shown as SYSTEM.
@@ -73,17 +115,36 @@ function shownAs(data, s) {
 	return s === 1 && data.classes.some(c => c.state === 11) ? [1, 11] : [s]
 }
 
-function sentence(data, state, sums, clipped) {
-	if (!clipped) {
-		const n = sums.threads.reduce((a, b) => a + (b ? 1 : 0), 0)
-		return [el('b', {}, seconds(sums.total) + ' s'), ' of time in ', el('b', {}, String(n)), n === 1 ? ' thread' : ' threads',
-			sums.partial ? ' (still being read)' : '']
-	}
-	const help = 'The bar and these times are cut at the ends of the range. The views below count each wait in full where it ends, as er_print -from -to does.'
-	return [el('b', {}, duration(clipped.length)), ' in ', el('b', {}, String(clipped.nthreads)),
-		clipped.nthreads === 1 ? ' thread' : ' threads', el('span.hint', { title: help },
-			clipped.exact ? '  exact but for ~, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range')]
+function sentence(page, v, total) {
+	const { data, state, sums } = page, threads = [' in ', el('b', {}, String(v.nthreads)), v.nthreads === 1 ? ' thread' : ' threads']
+	if (!v.clipped && state.from === null && state.to === null)
+		return [el('b', {}, secondsOfNs(Math.round(total)) + ' s'), ' of time', ...threads, sums.partial ? ' (still being read)' : '', ...exactness(page, v.seconds)]
+	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
+	if (v.seconds)
+		return [el('b', {}, duration(to - from)), ...threads, ...exactness(page, v.seconds)]
+	const why = data.whole && !(v.clipped && v.clipped.exact) ? whyEstimated(data, state) : ''
+	const help = 'The bar and these times are cut at the ends of the range. The views below count each wait in full where it ends, as er_print -from -to does.' +
+		(why ? ` Estimated, because ${why}.` : '')
+	return [el('b', {}, duration(to - from)), ...threads, el('span.hint', { title: help },
+		v.clipped && v.clipped.exact ? '  exact but for ~, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range' + (why ? `: ${why}` : ''))]
 }
+
+// What of a verdict is exact, and a button that makes all of it exact.
+function exactness(page, seconds) {
+	if (!seconds)
+		return []
+	const { exact, from, to, took, vague } = seconds, at = ns => moment(Math.floor(ns / 1000)) + ' s', whole = wholeSeconds(page.data, page.state)
+	const text = exact ? `  exact, from ${at(from)} to ${at(to)}` : (to > from ? `  exact from ${at(from)} to ${at(to)}, beside it ` : '  within a second ') + 'estimated; ± is the standard error'
+	const help = 'Between two usage samples the states of each thread are known to the nanosecond, as in er_print -exact_states. A thread that left or ' +
+		`entered a CPU during such a sample counts up to that moment, at most ${(took / 1e6).toFixed(3)} ms later.` + (seconds.split ? '' : ' Which part of the CPU time is user time is an estimate (~).')
+	return [el('span.hint', { title: help }, text),
+		vague ? el('span.bad.lack', {}, `${secondsOfNs(vague)} s may belong to the time before or after`) : null,
+		!exact && whole && sameRange(wholeRanges(page.data, whole), whole) ? el('button.whole', { title: 'Move the ends of the range to the nearest usage samples: then all of it is exact. Key e',
+			onclick: () => page.store.set(whole) }, 'Whole seconds') : null].filter(Boolean)
+}
+
+// A coarse timeline moves the ends elsewhere.
+const sameRange = (a, b) => a.from === b.from && a.to === b.to
 
 // What is missing from the figures of all views: lost records, and stacks without their callers.
 function lacks(data, state, sums) {

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to page: between usage samples the states above the timeline are exact, those of er_print -exact_states;
+# within a second they are estimates with an error, and one action makes them exact; what snapshots cannot say.
+# Time limit: 400 s
+. "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
+need_page
+
+cat >"$tmp/steps.js" <<'EOJ'
+const { differences, said, shownTimes } = require(process.env.top + '/tests/lib/page_seconds.js')
+const wait = 'body.seconds'
+
+async function equal(t, what, file, hash, args) {
+	const page = await t.openPage(t.browser, file + '.html', { hash, wait })
+	const diff = await differences(t, page, args)
+	t.check(`${what}: equal to er_print`, !diff, diff)
+	const times = await shownTimes(page)
+	t.check(`${what}: only user and system time is estimated`, Object.entries(times).every(([name, time]) => time.startsWith('~') === /^(User|System|Trap) CPU/.test(name)), JSON.stringify(times))
+	t.check(`${what}: is said to be exact`, /  ?exact, from/.test(await said(page)), await said(page))
+	t.check(`${what}: no button`, !await page.$('.whole'), '')
+	t.check(`${what}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+// A range that begins and ends within seconds.
+async function estimated(t) {
+	const page = await t.openPage(t.browser, 'w.html', { hash: '#from=300000&to=800000', wait }), before = await shownTimes(page)
+	const numbers = Object.entries(before).filter(([name]) => name !== 'CPU').map(([, time]) => Number(time.replace(/^~| .*/g, '')))
+	const sum = numbers.reduce((a, b) => a + b, 0)
+	t.check('within a second: estimates have their errors', Object.values(before).some(time => /^~[\d.]+ ±\d\.\d{3}$/.test(time)) && /±/.test(await said(page)), JSON.stringify(before))
+	t.check('within a second: the times add up to the lives', Math.abs(sum - 3) < 0.01, `${sum}: ${JSON.stringify(before)}`)
+	const from = ['-from', '250000us', '-to', '750000us', '-exact_states', 'w.er']
+	await page.click('.whole')
+	let diff = await differences(t, page, from)
+	t.check('a click makes the range exact', !diff && /exact, from 0.250000 s to 0.750000 s/.test(await said(page)), `${diff} ${await said(page)}`)
+	t.check("er_print's command is that of the range", /-from 250000us -to 750000us/.test(await page.textContent('.command')), await page.textContent('.command'))
+	await page.evaluate(() => { location.hash = '#from=300000&to=800000' })
+	await page.waitForSelector('.whole')
+	await page.keyboard.press('e')
+	diff = await differences(t, page, from)
+	t.check('the key e does, too', !diff, diff)
+	await page.keyboard.press('?')
+	t.check('it is in the help', /usage samples/.test(await page.innerText('dialog')), await page.innerText('dialog'))
+	t.check('within a second: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+// What snapshots cannot say stays an estimate, and the page says why.
+async function cannot(t) {
+	for (const [what, file, hash] of [['a state', 'w', '#from=250000&to=750000&states=[7]'], ['a CPU', 'w', '#from=250000&to=750000&cpus=[0]'],
+		['an expression', 'w', `#from=250000&to=750000&expr="${encodeURIComponent('REASON == DISK')}"`], ["a filter of er_export's", 'filtered', '#from=250000&to=750000'],
+		['no snapshots', 'none', '#from=250000&to=750000'], ['no room', 'small', '#from=250000&to=750000']]) {
+		const page = await t.openPage(t.browser, file + '.html', { hash }), text = await said(page)
+		t.check(`${what}: is an estimate, and the page says why`, /estimated from samples.*: (the exact states of seconds|no exact states)/.test(text) && !await page.$('.cpusum, .whole'), text)
+		t.check(`${what}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
+		await page.context().close()
+	}
+}
+
+module.exports = async t => {
+	const whole = ['-from', '250000us', '-to', '750000us']
+	await equal(t, 'whole recording', 'w', '', ['-exact_states', 'w.er'])
+	await equal(t, 'whole seconds', 'w', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er'])
+	await equal(t, 'a begin only', 'w', '#from=750000', ['-from', '750000us', '-exact_states', 'w.er'])
+	await equal(t, 'a process', 'w', '#from=250000&to=750000&processes=["1:12"]', [...whole, '-filters', 'PID == 12', '-exact_states', 'w.er'])
+	await equal(t, 'redacted', 'redacted', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er'])
+	await equal(t, 'er_export -comm', 'comm', '#from=250000&to=750000', [...whole, '-comm', 'worker', '-exact_states', 'w.er'])
+	await equal(t, 'er_export -from -to', 'times', '', [...whole, '-exact_states', 'w.er'])
+	await equal(t, 'two recordings', 'two', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er', 'v.er'])
+	await equal(t, 'one of two', 'two', '#from=250000&to=750000&group=2', [...whole, '-exact_states', 'v.er'])
+	await equal(t, 'folded threads', 'folded', '', ['-exact_states', 'folded.er'])
+	await equal(t, 'folded threads of a cgroup', 'folded', '#cgroups=["/build"]', ['-filters', 'CGROUP == "/build"', '-exact_states', 'folded.er'])
+	await estimated(t)
+	await cannot(t)
+}
+EOJ
+
+export_fixtures
+put waits.1.er v.er none.er
+put sums.1.er folded.er
+cat >w.er/snapshots.xml <<'END'
+<snapshot at="0" took="90000" threads="12,s 12/13,r 12/14,r 20,s 40,s 0/5,s"/>
+<snapshot at="250000000" took="100000" threads="12,sr50000000u40000000y10000000s190000000w10000000 12/13,lr100000000u100000000l100000000s50000000 12/14+20000,rr150020000u150020000l50000000w50000000"/>
+<snapshot at="750000000" took="80000" threads="12/13,sr100000000u100000000d120000000t80000000l200000000 20,rr200000000u200000000s550000000"/>
+<ends threads="12+1000000000,r100000000u60000000y40000000s610000000w40000000 12/13+1000000000,r100000000u100000000l50000000s100000000 12/14+1000000000,r349980000u299980000y50000000l250000000w50000000p70000000k30000000 20+1000000000,r200000000u200000000s50000000 40+1000000000,r10000000s990000000 0/5+1000000000,r20000000s980000000"/>
+END
+cp w.er/snapshots.xml v.er/
+# Of folded threads 101 has events of its own. A TID came again; a pause; a thread with times that may be earlier.
+cat >folded.er/snapshots.xml <<'END'
+<snapshot at="200000000" took="1000" threads="200,sr20000000s180000000 300,ss200000000"/>
+<ends threads="100+21000000,r5000000s6000000 101+32000000,r6000000s6000000 104+65000000,r9000000s6000000 200+300000000,s100000000 100+1200000000,r700000000"/>
+<snapshot at="600000000" took="1000" threads="300+300,ss400000300 200,rr100000000"/>
+<snapshot at="800000000" took="1000" threads=""/>
+<ends threads="77+90000000,s1000000 200+1000000000,r400000000 300+1000000000,s399000000r999700"/>
+END
+to_page w none folded
+er_print -exact_states folded.er >folded.out 2>&1
+check "exact_states has a thread without packets" grep -q 'TID 77$' folded.out
+er_print -filters 'TID < 1000' -exact_states folded.er >folded.out 2>&1
+check_that "a filter leaves it out" "$(grep -c 'TID 77$' folded.out) == 0"
+check "redacted: is written" er_export --to page --redact -o redacted.html w.er
+check "comm: is written" er_export --to page -comm worker -o comm.html w.er
+check "times: is written" er_export --to page -from 300ms -to 700ms -o times.html w.er
+check "filtered: is written" er_export --to page -filters 'STATE == SLEEP' -o filtered.html w.er
+check "two: is written" er_export --to page -o two.html w.er v.er
+er_export --to page --page-size 1 -o small.html w.er 2>small.err
+check "small: er_export says what it left out" grep -q 'exact states of seconds need' small.err
+# A thread sleeps for 400 ms of a second and computes for 600 ms. One of two sampled waits was inside the first half, each of 10 ms
+# and for 50 ms. Unknown: 380 ms of sleep, of which (40 + 20) of (80 + 40) are inside; its variance is 380² / 4 / 4. All CPU time is unknown.
+cat >divide.mjs <<'END'
+const [{ makePart, addEventsToParts, divideTimes }, { KINDS }] = await Promise.all(['estimate.js', 'snapshots.js'].map(f => import(process.argv[2] + f)))
+const array = (...all) => Float64Array.from(all), states = KINDS.map(name => ({ name, cpu: name === 'USER' }))
+const data = { nthreads: 1, states, classes: [{ state: 1, flags: 0 }, { state: 1, flags: 32 }],
+	chunks: [{ n: 3, base: 0, time: array(400e3, 700e3, 900e3), thread: [0, 0, 0], cls: [0, 0, 1], weight: array(50e3, 50e3, 9e3), length: array(10e3, 10e3, 9e3) }] }
+const part = makePart(data, 0, 1e6, 0, 5e5), exact = array(600e3, 400e3, 0, 0, 0, 0, 0, 0)
+addEventsToParts(data, [[part]])
+const free = divideTimes(part, 0, exact, null), fitted = divideTimes(part, 0, exact, 520e3), sum = fitted.us.reduce((a, b) => a + b, 0)
+console.log([...free.us.slice(0, 2), ...[...free.variance.slice(0, 2)].map(Math.sqrt)].map(v => (v / 1e3).toFixed(1)).join(' '), (sum / 1e3).toFixed(1),
+	fitted.variance[0] < free.variance[0] && Math.abs(fitted.variance[0] - fitted.variance[1]) < 1)
+END
+node divide.mjs "$top/analysis/export/page/" >divide 2>&1
+check "a second is divided, with the error of what is unknown" grep -qx '300.0 200.0 212.1 95.0 520.0 true' divide
+export top
+in_browser
