@@ -14,6 +14,7 @@
 #include "analysis/export/page_columns.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_index.h"
+#include "analysis/export/page_locks.h"
 #include "analysis/export/page_reports.h"
 #include "analysis/export/page_snapshots.h"
 
@@ -22,10 +23,36 @@ struct page {
 	struct page_events events;
 	struct page_coarse coarse;
 	struct pack raw_index;
-	packed_vec columns, snapshots, reports;
-	struct packed index, code;
+	packed_vec columns, snapshots, reports, later;
+	struct packed index, code, places;
 	bool has_code;
 };
+
+/* Lines and pcs name source files, so a redacted page has none. */
+static bool has_places(const struct page *pg)
+{
+	return !pg->x->redact;
+}
+
+static void make_places(struct page *pg, struct buf *rows)
+{
+	struct pack p = { 0 };
+
+	if (!has_places(pg))
+		return;
+	put_places(pg->x->view, &pg->events.places, &pg->events.tree, &p);
+	put_locks(pg->x->view, &pg->events, &p);
+	pg->places = pack_compress(&p);
+	buf_printf(rows, "%s\"places\":%zu", rows->len ? "," : "", pg->events.places.all.len);
+	pack_free(&p);
+}
+
+static void make_events(struct page *pg)
+{
+	make_columns(&pg->events, &pg->columns);
+	if (has_places(pg))
+		make_later_columns(&pg->events, &pg->later);
+}
 
 /* The reports and the code; and a section of the index, which says what there is. */
 static void make_reports_and_code(struct page *pg)
@@ -40,6 +67,7 @@ static void make_reports_and_code(struct page *pg)
 		buf_printf(&rows, "%s\"code\":1", rows.len ? "," : "");
 	}
 	pack_free(&p);
+	make_places(pg, &rows);
 	pack_begin(&pg->raw_index, "rprt");
 	buf_printf(&pg->raw_index.bytes, "{%s}", rows.len ? rows.data : "");
 	pack_end(&pg->raw_index);
@@ -60,7 +88,7 @@ static void make_half(void *ctx, size_t i)
 	struct page *pg = ctx;
 
 	if (i)
-		make_columns(&pg->events, &pg->columns);
+		make_events(pg);
 	else
 		make_tables(pg);
 }
@@ -71,14 +99,25 @@ static void make_page(struct page *pg)
 	parallel_run(make_half, pg, 2);
 }
 
+static void free_events(struct page *pg)
+{
+	packs_free(&pg->columns);
+	packs_free(&pg->later);
+}
+
 /* Take the events as they were recorded. */
 static void unfit_page(struct page *pg)
 {
 	page_events_free(&pg->events);
 	page_events_read(pg->x, &pg->events);
 	page_coarse_free(&pg->coarse);
-	packs_free(&pg->columns);
-	make_columns(&pg->events, &pg->columns);
+	free_events(pg);
+	make_events(pg);
+}
+
+static size_t events_room(const struct page *pg)
+{
+	return packs_room(&pg->columns) + packs_room(&pg->later);
 }
 
 /*
@@ -88,20 +127,20 @@ static void unfit_page(struct page *pg)
 static void fit_page(struct page *pg, size_t napp)
 {
 	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
-		       packs_room(&pg->snapshots) +
-		       packed_room(&pg->code), room, most = pg->x->page_size;
-	size_t as_recorded = packs_room(&pg->columns);
+		       packs_room(&pg->snapshots) + packed_room(&pg->code) +
+		       packed_room(&pg->places), room, most = pg->x->page_size;
+	size_t as_recorded = events_room(pg);
 	bool possible = true;
 
 	if (!most)
 		return;
 	page_range(pg->x, &pg->events, &pg->coarse.begin, &pg->coarse.end);
-	while (other + (room = packs_room(&pg->columns)) > most && possible) {
+	while (other + (room = events_room(pg)) > most && possible) {
 		double part = other < most ? (double)(most - other) / (double)room : 0;
 
 		possible = page_coarsen(&pg->coarse, &pg->events, pg->events.all.len * part * 0.98);
-		packs_free(&pg->columns);
-		make_columns(&pg->events, &pg->columns);
+		free_events(pg);
+		make_events(pg);
 	}
 	if (room >= as_recorded && pg->coarse.ranges.len)
 		unfit_page(pg);
@@ -109,7 +148,7 @@ static void fit_page(struct page *pg, size_t napp)
 		diag_note(pg->x->diag,
 			  "the page has %.1f MB, more than --page-size allows, and a coarser timeline "
 			  "cannot make it smaller: export less with -filters, -from or -to",
-			  (double)(other + packs_room(&pg->columns)) / (1 << 20));
+			  (double)(other + events_room(pg)) / (1 << 20));
 	if (pg->coarse.ranges.len) {
 		put_coarse(&pg->raw_index, &pg->coarse, &pg->events);
 		packed_free(&pg->index);
@@ -123,7 +162,9 @@ static void write_page(struct page *pg, struct outfile *out)
 	if (packed_put(&pg->index, "index", out) && packs_put(&pg->columns, "events", out) &&
 	    packs_put(&pg->snapshots, "snaps", out) &&
 	    packs_put(&pg->reports, "reports", out) &&
-	    (!pg->has_code || packed_put(&pg->code, "code", out)))
+	    (!pg->has_code || packed_put(&pg->code, "code", out)) &&
+	    (!has_places(pg) || packed_put(&pg->places, "places", out)) &&
+	    packs_put(&pg->later, "later", out))
 		buf_puts(&out->buf, "\n</body>\n</html>\n");
 }
 
@@ -136,7 +177,9 @@ static void page_fini(struct page *pg)
 	packs_free(&pg->columns);
 	packs_free(&pg->snapshots);
 	packs_free(&pg->reports);
+	packs_free(&pg->later);
 	packed_free(&pg->code);
+	packed_free(&pg->places);
 }
 
 static int page_write(const struct export *x, struct outfile *out)

@@ -95,9 +95,23 @@ static void put_spans(struct pack *p, const struct page_event *ev, const struct 
 	pack_uint(p, ev->spans);
 }
 
-enum column_of { OF_ALL, OF_WAITS, OF_MERGED, OF_IN_SPANS };
+static void put_variant(struct pack *p, const struct page_event *ev,
+			const struct page_event *before)
+{
+	pack_uint(p, ev->variant);
+}
 
-/* Columns OF_MERGED and OF_IN_SPANS have a value for each event if a pack has such events, else none. */
+static void put_lock(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_uint(p, ev->lock);
+}
+
+enum column_of { OF_ALL, OF_WAITS, OF_MERGED, OF_IN_SPANS, OF_LATER };
+
+/*
+ * Columns OF_MERGED and OF_IN_SPANS have a value for each event if a pack has such events, else none.
+ * Those OF_LATER have one for each event; they are in packs of their own.
+ */
 static const struct {
 	const char *tag;
 	enum column_of of;
@@ -110,6 +124,7 @@ static const struct {
 	{ "cpus", OF_ALL, put_cpu },	     { "leng", OF_WAITS, put_length },
 	{ "wakr", OF_WAITS, put_waker },     { "wkpt", OF_WAITS, put_waker_path },
 	{ "hold", OF_WAITS, put_holder },    { "spns", OF_IN_SPANS, put_spans },
+	{ "vrnt", OF_LATER, put_variant },   { "lock", OF_LATER, put_lock },
 };
 
 /* Which kinds of columns these events need. */
@@ -136,9 +151,9 @@ static void put_column(struct pack *p, const struct page_events *events, size_t 
 	pack_end(p);
 }
 
-static void put_pack(struct pack *p, const struct page_events *events, size_t from, size_t to)
+static void put_pack(struct pack *p, const struct page_events *events, size_t from, size_t to, bool later)
 {
-	unsigned kinds = kinds_of(events, from, to);
+	unsigned kinds = later ? 1U << OF_LATER : kinds_of(events, from, to);
 
 	pack_begin(p, "evts");
 	pack_uint(p, from);
@@ -155,6 +170,7 @@ struct packing {
 	const struct page_events *events;
 	packed_vec *packs;
 	size_t nparts;
+	bool later;
 };
 
 static void make_part(void *ctx, size_t part)
@@ -166,19 +182,30 @@ static void make_part(void *ctx, size_t part)
 	for (size_t i = part; i < m->packs->len; i += m->nparts) {
 		size_t from = i * PACK_EVENTS, rest = n - from;
 
-		put_pack(&p, m->events, from, from + (rest < PACK_EVENTS ? rest : PACK_EVENTS));
+		put_pack(&p, m->events, from, from + (rest < PACK_EVENTS ? rest : PACK_EVENTS),
+			 m->later);
 		m->packs->data[i] = pack_compress(&p);
 		pack_clear(&p);
 	}
 	pack_free(&p);
 }
 
-void make_columns(const struct page_events *events, packed_vec *ret)
+static void make_packs(const struct page_events *events, bool later, packed_vec *ret)
 {
-	struct packing m = { .events = events, .packs = ret, .nparts = parallel_parts() };
+	struct packing m = { .events = events, .packs = ret, .nparts = parallel_parts(), .later = later };
 
 	*ret = (packed_vec){ 0 };
 	for (size_t i = 0; i < events->all.len; i += PACK_EVENTS)
 		vec_push(ret, (struct packed){ 0 });
 	parallel_run(make_part, &m, m.nparts < ret->len ? m.nparts : ret->len);
+}
+
+void make_columns(const struct page_events *events, packed_vec *ret)
+{
+	make_packs(events, false, ret);
+}
+
+void make_later_columns(const struct page_events *events, packed_vec *ret)
+{
+	make_packs(events, true, ret);
 }

@@ -93,6 +93,8 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		c.flags = hit_wait_flags(h);
 		c.syscall = hit_syscall(h);
 		read_wait(p, h, &ev);
+		if (state == MS_USER_LOCK)
+			ev.lock = 1 + lock_set_id(&p->locks, h);
 	}
 	if (p->has_spans)
 		ev.spans = span_set_of(&p->span_sets, h);
@@ -144,7 +146,7 @@ static uint32_t use_path(struct page_events *p, struct session *s, struct map *b
 
 		at = map_put(by_node, node, NULL);
 		if (!*at) {
-			vec_push(&p->paths, (struct page_path){ .node = node });
+			vec_push(&p->paths, (struct page_path){ .node = node, .stack = stack });
 			*at = p->paths.len;
 		}
 		p->path_of[stack] = *at;
@@ -163,18 +165,34 @@ static void add_to_path(struct page_events *p, const struct page_event *ev)
 		add_to(&path->cpu_us, ev->weight);
 }
 
+/* The leaf of a stack among the places, which count one more event there. */
+static uint32_t use_places(struct page_events *p, struct session *s, uint32_t stack)
+{
+	if (!p->place_of[stack]) {
+		page_tree_add(&p->tree, s, stack);
+		p->place_of[stack] = 1 + page_places_add(&p->places, &p->tree);
+	}
+	p->places.nodes.data[p->place_of[stack] - 1].n++;
+	return p->place_of[stack] - 1;
+}
+
 static void number_paths(struct page_events *p, struct session *s)
 {
 	struct map by_node = { 0 };
 
 	p->path_of = xcalloc(s->stacks.len + 1, sizeof(*p->path_of));
+	p->place_of = xcalloc(s->stacks.len + 1, sizeof(*p->place_of));
 	vec_for_each(ev, &p->all) {
+		ev->variant = use_places(p, s, ev->path);
 		ev->path = use_path(p, s, &by_node, ev->path);
 		if (ev->waker_path)
 			ev->waker_path = 1 + use_path(p, s, &by_node, ev->waker_path - 1);
 		add_to_path(p, ev);
 	}
 	map_free(&by_node);
+	page_places_number(&p->places, &p->tree);
+	vec_for_each(ev, &p->all)
+		ev->variant = p->places.nodes.data[ev->variant].variant;
 }
 
 struct rank {
@@ -256,7 +274,8 @@ int page_events_read(const struct export *x, struct page_events *ret)
 {
 	struct view_state *v = x->view;
 
-	*ret = (struct page_events){ .has_spans = session_has_spans(v->session) };
+	*ret = (struct page_events){ .has_spans = session_has_spans(v->session),
+				      .locks.session = v->session };
 	pass_run(v->session, NULL, v->filter, add_hit, NULL, ret);
 	if (interrupt_pending())
 		return -1;
@@ -276,8 +295,11 @@ void page_events_free(struct page_events *p)
 	vec_free(&p->threads);
 	vec_free(&p->paths);
 	page_tree_free(&p->tree);
+	page_places_free(&p->places);
+	lock_set_free(&p->locks);
 	span_sets_free(&p->span_sets);
 	intern_free(&p->thread_ids);
 	map_free(&p->class_ids);
 	free(p->path_of);
+	free(p->place_of);
 }

@@ -13,8 +13,10 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/export/page_places.h"
 #include "analysis/export/page_spansets.h"
 #include "analysis/export/page_tree.h"
+#include "analysis/views/lockset.h"
 
 struct experiment;
 struct export;
@@ -26,10 +28,12 @@ struct page_event {
 	int64_t length;  /* length of a wait */
 	uint32_t thread;
 	uint32_t path;   /* page_events.paths */
+	uint32_t variant; /* of the path's leaf: page_places.h */
 	uint32_t event_class;
 	uint32_t waker, holder; /* index of the thread + 1; 0: none */
 	uint32_t waker_path;    /* + 1; 0: none */
 	int32_t cpu;     /* -1: unknown */
+	uint32_t lock;   /* that a wait was for: index in page_events.locks + 1; 0: none */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
 	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
@@ -54,6 +58,7 @@ struct page_thread {
 /* A distinct call path of events. */
 struct page_path {
 	uint32_t node;            /* in the tree: the leaf */
+	uint32_t stack;           /* one of the session's stacks that have it */
 	size_t n;                 /* events and wakers */
 	int64_t cpu_us, wait_us;
 };
@@ -64,11 +69,14 @@ struct page_events {
 	VEC(struct page_thread) threads;
 	VEC(struct page_path) paths;
 	struct page_tree tree;
+	struct page_places places;
+	struct lock_set locks;
 	bool has_spans; /* the recordings have spans */
 	struct span_sets span_sets;
 	struct intern thread_ids;
 	struct map class_ids;
 	uint32_t *path_of; /* by stack of the session: path + 1 */
+	uint32_t *place_of; /* the same: the leaf in places + 1; 0: no event has the stack */
 };
 
 /*

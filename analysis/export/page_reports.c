@@ -13,16 +13,6 @@
 #include "analysis/views/view.h"
 #include "analysis/views/view_state.h"
 
-static int make_lines(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_places(v, PLACES_LINES, t, d);
-}
-
-static int make_pcs(struct view_state *v, struct table *t, struct diag *d)
-{
-	return view_places(v, PLACES_PCS, t, d);
-}
-
 static int make_locks(struct view_state *v, struct table *t, struct diag *d)
 {
 	return view_locks(v, false, t, d);
@@ -58,14 +48,29 @@ static int make_allocs(struct view_state *v, struct table *t, struct diag *d)
 	return view_stacks(v, STACKS_ALLOCS, t, d);
 }
 
-/* Functions by hardware counters. The page itself adds up functions by time. */
-static int make_counters(struct view_state *v, struct table *t, struct diag *d)
+/* Functions, lines and pcs by hardware counters. The page itself adds these up by time. */
+static bool has_counters(const struct view_state *v)
 {
 	vec_for_each(c, &v->metrics.cols) {
 		if (c->metric && c->metric->tag >= 0)
-			return view_functions(v, t, d);
+			return true;
 	}
-	return -ENODATA;
+	return false;
+}
+
+static int make_counters(struct view_state *v, struct table *t, struct diag *d)
+{
+	return has_counters(v) ? view_functions(v, t, d) : -ENODATA;
+}
+
+static int make_lines(struct view_state *v, struct table *t, struct diag *d)
+{
+	return has_counters(v) ? view_places(v, PLACES_LINES, t, d) : -ENODATA;
+}
+
+static int make_pcs(struct view_state *v, struct table *t, struct diag *d)
+{
+	return has_counters(v) ? view_places(v, PLACES_PCS, t, d) : -ENODATA;
 }
 
 static const struct {
@@ -73,8 +78,6 @@ static const struct {
 	bool tells;          /* --redact leaves it out: it names paths, hosts or functions */
 	int (*make)(struct view_state *v, struct table *t, struct diag *d);
 } reports[] = {
-	{ "lines", true, make_lines },
-	{ "pcs", true, make_pcs },
 	{ "locks", true, make_locks },
 	{ "experiment_list", true, view_experiment_list },
 	{ "header", true, make_header },
@@ -84,6 +87,8 @@ static const struct {
 	{ "statistics", true, make_statistics },
 	{ "sample_detail", true, make_sample_detail },
 	{ "functions", true, make_counters },
+	{ "lines", true, make_lines },
+	{ "pcs", true, make_pcs },
 	{ "data_objects", true, view_data_objects },
 	{ "data_layout", true, view_data_layout },
 	{ "leaks", true, make_leaks },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reports of er_print that the page shows as they are, because it cannot compute them from its
- * events: lists of lines and locks, and what is known of the recording. They follow er_print's
+ * events: the numbers of waits for locks, and what is known of the recording. They follow er_print's
  * filter, not the page's.
  */
 #ifndef EXPORT_PAGE_REPORTS_H

@@ -27,16 +27,30 @@ static uint32_t child(struct page_tree *t, uint32_t parent, uint32_t func)
 	return *at;
 }
 
+static void swap(uint32_t *v, uint32_t a, uint32_t b)
+{
+	uint32_t kept = v[a];
+
+	v[a] = v[b];
+	v[b] = kept;
+}
+
 uint32_t page_tree_add(struct page_tree *t, struct session *s, uint32_t stack)
 {
-	uint32_t node = 0, n;
+	uint32_t node = 0, n = s->stacks.data[stack].n;
 
 	if (!t->nodes.len)
 		vec_push(&t->nodes, (struct page_node){ 0, 0 });
-	vec_reserve(&t->path, s->stacks.data[stack].n);
-	n = shown_path(s, stack, t->path.data, NULL);
-	while (n > 0)
-		node = child(t, node, func_index(t, t->path.data[--n]));
+	vec_reserve(&t->path, n + 1);
+	vec_reserve(&t->frames, n + 1);
+	n = shown_path(s, stack, t->path.data, t->frames.data);
+	t->path.len = t->frames.len = n;
+	for (uint32_t i = 0; i < n / 2; i++) {
+		swap(t->path.data, i, n - 1 - i);
+		swap(t->frames.data, i, n - 1 - i);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		node = t->path.data[i] = child(t, node, func_index(t, t->path.data[i]));
 	return node;
 }
 
@@ -47,4 +61,5 @@ void page_tree_free(struct page_tree *t)
 	map_free(&t->by_edge);
 	map_free(&t->by_func);
 	vec_free(&t->path);
+	vec_free(&t->frames);
 }

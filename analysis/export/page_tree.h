@@ -21,7 +21,8 @@ struct page_tree {
 	VEC(uint32_t) funcs;         /* ids in the session */
 	struct map by_edge;          /* parent << 32 | func, to node */
 	struct map by_func;          /* id in the session, to index in funcs + 1 */
-	VEC(uint32_t) path;          /* for page_tree_add */
+	/* Of the stack that was added last, from its root: the node of each function, and its frame. */
+	VEC(uint32_t) path, frames;
 };
 
 /* The leaf of a stack, as the session shows the stack. Missing nodes are added. */

@@ -7,12 +7,16 @@
  */
 #include "analysis/metrics/code_tally.h"
 
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/model/source.h"
 #include "analysis/views/functions.h"
 #include "analysis/views/inlined.h"
+#include "analysis/views/places.h"
 #include "analysis/views/summary.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
@@ -283,4 +287,42 @@ int view_places_summary(struct view_state *v, enum place_kind kind, struct table
 	}
 	listing_free(&l, &p, &rows);
 	return 0;
+}
+
+/* --- entries without values --- */
+
+struct place_list {
+	struct listing l;
+	struct table t; /* has the memory of names */
+};
+
+struct place_list *place_list_new(struct view_state *v, enum place_kind kind)
+{
+	struct place_list *ret = xcalloc(1, sizeof(*ret));
+
+	ret->l = (struct listing){ .v = v, .t = &ret->t, .kind = kind };
+	return ret;
+}
+
+uint32_t place_list_key(struct place_list *p, const struct frame *frame, const struct func *whole)
+{
+	return (p->l.kind == PLACES_PCS ? pc_key : line_key)(&p->l, frame, whole);
+}
+
+size_t place_list_len(const struct place_list *p)
+{
+	return p->l.entries.len;
+}
+
+const char *place_list_name(struct place_list *p, uint32_t key)
+{
+	return entry_name(&p->l, &p->l.entries.data[key]);
+}
+
+void place_list_free(struct place_list *p)
+{
+	vec_free(&p->l.entries);
+	map_free(&p->l.keys);
+	table_free(&p->t);
+	free(p);
 }

@@ -108,6 +108,13 @@ async function lanes(t) {
 async function objects(t) {
 	const page = await t.openPage(t.browser, 'api.html'), got = await t.tableRows(page, 'functions')
 	t.sameRows('-object_api', totals(got), t.erPrint(['-object_api', 'LinuxKernel', '-metrics', 'ei.%cpu:name', '-functions', 'w.er']))
+	for (const kind of ['lines', 'pcs']) {
+		await page.click('#tab-lines')
+		await page.click(`#view-lines button[value=${kind}]`)
+		await page.waitForSelector('#view-lines .tr', { timeout: 10000 })
+		t.sameRows('-object_api: ' + kind, totals((await t.tableRows(page, 'lines')).map(r => [...r.slice(0, 5), '', r[5]])),
+			t.erPrint(['-object_api', 'LinuxKernel', '-metrics', 'ei.%cpu:name', `-${kind}`, 'w.er']))
+	}
 	const all = t.erPrint(['-metrics', 'ei.%cpu:name', '-functions', 'w.er'])
 	t.check('-object_api leaves out functions', totals(got).length < all.length, `${totals(got).length} of ${all.length}`)
 	await page.context().close()

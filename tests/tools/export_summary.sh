@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_export --to page: index objects, PCs, statistics, samples, and the summary of a function have the
+# er_export --to page: index objects, statistics, samples, and the summary of a function have the
 # numbers of er_print's reports; tabs without data are hidden.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
@@ -125,9 +125,6 @@ async function summaries(t) {
 	const code = await t.openPage(t.browser, 'code.html')
 	await summaryOf(t, code, 'code', [], 'code.er', 'hot')
 	t.check('the source file is named', /Source \S*work\.c/.test(squeezed(await code.innerText('#details dl'))), await code.innerText('#details dl'))
-	await code.click('#tab-lines')
-	await code.click('#view-lines button[value=pcs]')
-	t.sameRows('PCs', await t.tableRows(code, 'lines'), t.erPrint(['-pcs', 'code.er']))
 	t.check('summaries: no complaint', !page.complaints.length && !code.complaints.length, [...page.complaints, ...code.complaints].join('\n'))
 	await code.context().close()
 }

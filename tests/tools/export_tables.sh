@@ -81,7 +81,26 @@ async function callers(t, page, what, filter, func, file = 'w.er', metric = 'cpu
 		want.map(r => [...r.slice(-4, -1), r[r.length - 1].replace(/^\*/, '')]).filter(r => r[0] !== '0.'))
 }
 
-const all = { processes, cpus, objects, wakers, runqueue, calltree }
+// Lines and pcs, which have rows without time where the page has none.
+async function places(t, page, what, filter, file = 'w.er', metric = 'cpu') {
+	for (const kind of ['lines', 'pcs']) {
+		await page.click('#tab-lines')
+		await page.click(`#view-lines button[value=${kind}]`)
+		await page.waitForSelector('#view-lines .tr', { timeout: 10000 })
+		const got = (await t.tableRows(page, 'lines')).map(r => [...r.slice(0, 4), r[r.length - 1]])
+		t.sameRows(`${what}: ${kind}`, got.filter(r => r[2] !== '0.'),
+			t.erPrint([...filter, '-metrics', `ei.%${metric}:name`, `-${kind}`, file]).filter(r => r[2] !== '0.'))
+	}
+}
+
+async function locks(t, page, what, filter) {
+	await page.click('#tab-locks')
+	await page.waitForSelector('#view-locks .tr', { timeout: 10000 })
+	const got = (await t.tableRows(page, 'locks')).map(r => [r[0], r[1], r[r.length - 1].trim()])
+	t.sameRows(what + ': locks', got, t.erPrint([...filter, '-limit', '1000', '-locks', 'w.er']).map(r => [r[1], r[2], r[9].trim()]))
+}
+
+const all = { processes, cpus, objects, wakers, runqueue, calltree, places, locks }
 
 async function tables(t) {
 	const page = await t.openPage(t.browser, 'w.html')
@@ -170,11 +189,15 @@ async function reports(t) {
 	})
 	const whole = rows => rows.map(r => r.map(f => f.trim().replace(/^~/, '')))
 	const hidden = [2, 4] // the standard errors, which are shown on demand
+	await page.click('#tab-locks')
+	await page.click('#view-locks button[value=counted]')
+	await page.waitForSelector('#view-locks .tr', { timeout: 10000 })
 	t.sameRows('locks', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => !hidden.includes(i)))))
 	const shown = (await t.tableRows(page, 'locks'))[0][2]
 	const unpacked = await page.evaluate(() => window.unpacked)
-	t.check('a report is unpacked when it is looked at, and once', unpacked === 1, String(unpacked))
+	// The places of stacks, in two packs, and the report.
+	t.check('a report is unpacked when it is looked at, and once', unpacked === 3, String(unpacked))
 	t.check('locks: an estimated count has a ~', shown === t.erPrintText(['-locks', 'w.er']).match(/^ *[0-9.]+ +100.00 +(~\d+)/m)[1], shown)
 	await page.check('#tools label:has-text("Standard errors") input')
 	t.sameRows('locks with standard errors', whole(await t.tableRows(page, 'locks')),
@@ -187,7 +210,10 @@ async function reports(t) {
 	t.sameRows('experiments', await t.tableRows(page, 'experiments'), t.erPrint(['-experiment_list', 'w.er']))
 	await page.context().close()
 	const code = await t.openPage(t.browser, 'code.html')
-	t.sameRows('lines', await t.tableRows(code, 'lines'), t.erPrint(['-lines', 'code.er']))
+	await places(t, code, 'code', [], 'code.er', 'user')
+	await code.fill('#expression', 'TSTAMP < 95ms')
+	await code.press('#expression', 'Enter')
+	await places(t, code, 'code with a filter', ['-filters', 'TSTAMP < 95ms'], 'code.er', 'user')
 	t.check('reports: no complaint', !page.complaints.length && !code.complaints.length, [...page.complaints, ...code.complaints].join('\n'))
 	await code.context().close()
 }

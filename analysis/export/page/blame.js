@@ -6,7 +6,8 @@ import { isIdle } from './range.js'
 import { eachEvent } from './walk.js'
 import { varianceBySampling } from './variance.js'
 
-const OPEN = '<still waiting>', REST = '<between samples>', TIMEOUT = '<timeout>'
+export const TIMEOUT = '<timeout>'
+const OPEN = '<still waiting>', REST = '<between samples>'
 
 // "app", "app (worker)": the names of a thread without its numbers.
 export function kindName(t) {
@@ -38,7 +39,7 @@ function interruptName(data, c) {
 	return lock || reason === 'USER_LOCK' ? TIMEOUT : '<interrupt>'
 }
 
-function wakerName(data, names, chunk, row, c) {
+export function wakerName(data, names, chunk, row, c) {
 	if (c.flags & FLAG.openEnd)
 		return OPEN
 	if (c.flags & FLAG.rest)
@@ -49,7 +50,7 @@ function wakerName(data, names, chunk, row, c) {
 }
 
 // Whether the names of the recording's threads are known.
-function hasNames(data, exp) {
+export function hasNames(data, exp) {
 	data.namedExps = data.namedExps || new Set(data.threads.filter(t => t.comm !== null).map(t => t.exp))
 	return data.namedExps.has(exp)
 }

@@ -74,7 +74,7 @@ function readTree(data, bytes) {
 }
 
 // The children of node i are children[first[i]] to children[first[i + 1] - 1].
-function linkChildren(tree) {
+export function linkChildren(tree) {
 	const first = new Uint32Array(tree.n + 1)
 	for (let i = 1; i < tree.n; i++)
 		first[tree.parent[i] + 1]++

@@ -20,7 +20,10 @@ import { calltreeView } from './view_calltree.js'
 import { compareView } from './view_compare.js'
 import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
-import { countersView, experimentsView, linesView, locksView, makeReports, memoryView, spansView } from './view_reports.js'
+import { countersView, experimentsView, makeReports, memoryView, spansView } from './view_reports.js'
+import { locksView } from './view_locks.js'
+import { linesView } from './view_lines.js'
+import { makePlaces } from './places.js'
 import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
@@ -31,7 +34,7 @@ import { makeHelp } from './help.js'
 const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, compareView, threadsView, processesView,
 	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, spansView, countersView, memoryView, experimentsView, aboutView]
 
-const page = { data: null, state: null, sums: null, store: null, event: null, reports: null }
+const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, places: null }
 
 function fail(text) {
 	page.failed = true
@@ -59,10 +62,12 @@ function start(data) {
 	page.timeline = makeTimeline(byId('timeline'), page)
 	page.details = makeDetails(byId('details'), page)
 	page.goTo = goTo
-	page.reports = makeReports(data.reports, () => {
+	const loaded = () => {
 		page.details.update(page)
 		shownView().update(page)
-	}, fail)
+	}
+	page.reports = makeReports(data.reports, loaded, fail)
+	page.places = makePlaces(data, loaded, fail)
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
@@ -198,7 +203,8 @@ function run() {
 				document.body.classList.add('seconds')
 			}
 		}, error => fail(String(error)))
-		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'snaps' ? seconds(base64) : page.reports.add(base64)
+		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'snaps' ? seconds(base64) :
+			(kind in { places: 1, later: 1 } ? page.places : page.reports).add(base64, kind)
 		early.splice(0).forEach(pack => take(...pack))
 		shownView().update(page)
 	}).catch(error => fail('The page cannot be shown: ' + error.message))

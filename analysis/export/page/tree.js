@@ -47,7 +47,7 @@ export function exclusiveTimes(data, pathUs) {
 }
 
 // Returns the exclusive and inclusive time by key.
-function timesBy(data, pathUs, keyOf, outermost, n) {
+export function timesBy(data, pathUs, keyOf, outermost, n) {
 	const tree = data.tree, nodeUs = nodeTimes(data, pathUs)
 	const excl = exclusiveBy(data, pathUs, keyOf, n), incl = new Float64Array(n)
 	for (let i = 1; i < tree.n; i++) {

@@ -27,12 +27,12 @@ export function varianceBySampling(data, chunk, i) {
 }
 
 // The times of a metric by path with their variances, and the sum of the samples' squares.
-export function gatherVariances(data, state, metric, ofWait) {
+export function gatherVariances(data, state, metric, ofWait, n = data.npaths, keyOf = (chunk, i) => chunk.path[i]) {
 	const one = metric.startsWith('s') ? ofOneState(state, Number(metric.slice(1))) : state
-	const ret = Object.fromEntries(PARTS.map(part => [part, new Float64Array(data.npaths)]))
+	const ret = Object.fromEntries(PARTS.map(part => [part, new Float64Array(n)]))
 	ret.cpuSquares = 0
 	eachEvent(data, one, (chunk, i) => {
-		const path = chunk.path[i], weight = chunk.weight[i]
+		const path = keyOf(chunk, i), weight = chunk.weight[i]
 		if (!data.isWait[chunk.cls[i]]) {
 			if (metric === 'wait')
 				return
@@ -48,13 +48,14 @@ export function gatherVariances(data, state, metric, ofWait) {
 }
 
 // Returns error(times): the standard errors of the sums that times(pathUs) makes of times by path,
-// for the page's filter and a metric. null: errors are not shown.
-export function errorsOf({ data, state, sums }, metric) {
+// for the page's filter and a metric. null: errors are not shown. keyOf gives another key of an event than its path,
+// below n; `memory` keeps the sums of one kind of key.
+export function errorsOf({ data, state, sums }, metric, memory = sums, n = undefined, keyOf = undefined) {
 	if (!state.errors || !data.whole)
 		return null
-	const known = sums.variances || (sums.variances = new Map())
+	const known = memory.variances || (memory.variances = new Map())
 	if (!known.has(metric))
-		known.set(metric, gatherVariances(data, state, metric, varianceBySampling))
+		known.set(metric, gatherVariances(data, state, metric, varianceBySampling, n, keyOf))
 	const v = known.get(metric)
 	return times => {
 		const cpu = times(v.cpu), squares = times(v.squares)

@@ -9,7 +9,7 @@ import { percent, seconds } from './format.js'
 import { errorColumn, errorsOf } from './variance.js'
 
 // Columns of the chosen metric; whole() is 100 %.
-function timeColumns(page, whole) {
+export function timeColumns(page, whole) {
 	const time = (id, title, member) => [
 		{ id, title, unit: 'sec.', width: '6em', value: r => r[member], text: r => seconds(r[member]) },
 		...errorColumn(page, member + 'Error', seconds),
@@ -20,8 +20,8 @@ function timeColumns(page, whole) {
 }
 
 // The errors of both times of each row; <Total> is not sampled.
-function addErrors(page, times, rows) {
-	const errors = errorsOf(page, page.state.metric), error = errors && errors(us => times(page.data, us))
+function addErrors(page, times, rows, from) {
+	const errors = errorsOf(page, page.state.metric, from.sums, from.n, from.keyOf), error = errors && errors(us => times(from.data, us))
 	for (const r of error ? rows : []) {
 		r.exclError = error(t => t.excl[r.key])
 		r.inclError = error(t => t.incl[r.key])
@@ -30,26 +30,27 @@ function addErrors(page, times, rows) {
 
 const otherMetric = metric => metric === 'wait' ? 'cpu' : 'wait'
 
-function otherColumn(metric) {
+export function otherColumn(metric) {
 	return { id: 4, title: metric === 'wait' ? 'CPU' : 'Waits', unit: 'incl. sec.', width: '8em', value: r => r.other,
 		text: r => seconds(r.other), help: 'The other part of the time, in this and what it called' }
 }
 
-// Rows {key, excl, incl, other, extra} of what `times` sums up, for keys below n; and their sum.
-function timeRows(page, times, n) {
-	const { data, state, sums } = page, other = otherMetric(state.metric)
+// Rows {key, excl, incl, other, extra} of what `times` sums up, for keys below n; and their sum. from: the tree
+// and the sums that it is made from, if not those of functions.
+export function timeRows(page, times, n, from = page) {
+	const { state } = page, { data, sums } = from, other = otherMetric(state.metric), total = id => metricTotal(page.sums, id)
 	const main = times(data, pathTimes(sums, state.metric)), beside = times(data, pathTimes(sums, other))
-	const extra = extraMetrics(page).map(m => ({ id: m.id, whole: metricTotal(sums, m.id), ...times(data, pathTimes(sums, m.id)) }))
+	const extra = extraMetrics(page).map(m => ({ id: m.id, whole: total(m.id), ...times(data, pathTimes(sums, m.id)) }))
 	const row = (key, pick) => ({ key, ...pick(main), other: pick(beside).incl,
 		extra: Object.fromEntries(extra.map(x => [x.id, pick(x)])) })
-	const whole = metricTotal(sums, state.metric), rows = []
+	const whole = total(state.metric), rows = []
 	main.whole = whole
-	beside.whole = metricTotal(sums, other)
+	beside.whole = total(other)
 	for (let k = 0; k < n; k++) {
 		if (main.incl[k] || beside.incl[k] || extra.some(x => x.incl[k]))
 			rows.push(row(k, t => ({ excl: t.excl[k], incl: t.incl[k] })))
 	}
-	addErrors(page, times, rows)
+	addErrors(page, times, rows, from)
 	return { rows, whole, total: row(-1, t => ({ excl: t.whole, incl: t.whole })) }
 }
 

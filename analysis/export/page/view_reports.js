@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports of er_print that are in the file as they are: lines, locks, what is known of the
+// Reports of er_print that are in the file as they are: locks, counters, what is known of the
 // recording. The page's filter does not apply to them.
 import { inflate, sections } from './pack.js'
 import { el } from './dom.js'
@@ -88,7 +88,7 @@ function showPanels(page, part, command, panels) {
 // Reports on the whole recording, whatever the filter.
 const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 'lifetimes', 'unwinding']
 
-function showReport(page, part, command) {
+export function showReport(page, part, command) {
 	const report = page.reports.get(command)
 	part.notes.replaceChildren()
 	part.box.replaceChildren()
@@ -137,14 +137,11 @@ function reportsView(id, title, choices, redactable) {
 	}
 }
 
-export const linesView = reportsView('lines', 'Lines, PCs', [['lines', 'Lines'], ['pcs', 'PCs']], true)
-
-export const locksView = reportsView('locks', 'Locks', [['locks', 'Locks']], true)
-
 export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
 	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']], true)
 
 export const countersView = reportsView('counters', 'Counters', [['functions', 'Functions by counters'],
+	['lines', 'Lines by counters'], ['pcs', 'PCs by counters'],
 	['data_objects', 'Data objects'], ['data_layout', 'Data layout']])
 
 export const memoryView = reportsView('memory', 'Memory, I/O', [['leaks', 'Leaks'], ['allocs', 'Allocations'], ['heapuse', 'Memory over time'],

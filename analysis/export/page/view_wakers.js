@@ -9,7 +9,7 @@ import { errorColumn } from './variance.js'
 import { hasWaits } from './view_waits.js'
 import { runqueueRows, wakerRows, wakingChain } from './blame.js'
 
-function waitColumns(page, whole) {
+export function waitColumns(page, whole) {
 	return [
 		{ id: 0, title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
 		...errorColumn(page, 'error', seconds),

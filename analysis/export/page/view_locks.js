@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// User locks, under the page's filter; and the report of er_print, which also has the numbers of waits.
+import { el } from './dom.js'
+import { makeGroupChoice } from './choice.js'
+import { makeTable } from './table.js'
+import { seconds } from './format.js'
+import { lockRows } from './locks.js'
+import { waitColumns } from './view_wakers.js'
+import { showReport } from './view_reports.js'
+
+const lockReports = [{ value: 'filtered', text: 'Locks' }, { value: 'counted', text: 'With numbers of waits' }]
+
+export const locksView = {
+	id: 'locks', title: 'Locks', has: ({ data, reports }) => data.redacted || reports.has('locks'),
+	make(root, page) {
+		let whole = 0
+		const part = { notes: el('div.notes'), box: el('div.report') }, choice = makeGroupChoice(page, 'locks', 'Report', lockReports)
+		const columns = () => [...waitColumns(page, () => whole), { id: 'name', title: 'Lock', left: true, text: r => r.text }]
+		const table = makeTable('Locks', columns(), { sort: sort => page.store.setIn('sort', 'locks', sort) })
+		root.append(choice.root, part.notes, part.box)
+		return {
+			update({ data, state }) {
+				const places = page.places.get(), counted = state.by.locks === 'counted' || !page.places.known || (places && !places.locks)
+				choice.update(counted ? 'counted' : 'filtered')
+				if (counted) {
+					showReport(page, part, 'locks')
+					return
+				}
+				part.notes.replaceChildren(places ? '' : el('span.hint', {}, 'This part of the file is still being read.'))
+				part.box.replaceChildren(places ? table.root : '')
+				if (!places)
+					return
+				const { rows, idle } = lockRows(data, state, places)
+				whole = rows[0].us
+				if (idle)
+					part.notes.append(el('span.hint', {}, `Left out: ${seconds(idle)} sec. in which idle threads of language runtimes waited for work.`))
+				table.setColumns(columns())
+				table.show(rows, { sort: state.sort.locks, keepOrder: !state.sort.locks })
+			},
+		}
+	},
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/export/page_locks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/json.h"
+#include "analysis/export/page_events.h"
+#include "analysis/export/page_pack.h"
+#include "analysis/model/names.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_state.h"
+#include "analysis/views/waitrows.h"
+
+/* Elements: process, PID, address (empty: unknown), name, whether it is a runtime's lock. */
+static void put_lock_list(struct view_state *v, struct page_events *events, struct buf *b)
+{
+	const struct names *names = session_names(v->session);
+	struct lock_set *set = &events->locks;
+
+	for (size_t i = 0; i < set->all.len; i++) {
+		const struct user_lock *l = &set->all.data[i];
+		const char *process = names_process(names, l->e, l->pid);
+
+		buf_puts(b, i ? ",[" : "[");
+		json_put_string(b, process ? process : "(unknown)");
+		buf_printf(b, ",%" PRId64 ",\"", l->pid);
+		if (l->address)
+			buf_printf(b, "0x%" PRIx64, l->address);
+		buf_puts(b, "\",");
+		json_put_string(b, lock_set_name(set, i));
+		buf_printf(b, ",%d]", lock_set_known(set, i));
+	}
+}
+
+/* Elements: text, function that took the lock (empty: unknown), kind of lock, whether the wait is
+ * idle. */
+static void put_stack(struct wait_report *w, uint32_t path, struct buf *b)
+{
+	const struct func *taker = wait_path_taker(&w->paths, path);
+	enum er_lock kind = wait_path_lock_kind(&w->paths, path);
+
+	buf_puts(b, path ? ",[" : "[");
+	json_put_string(b, wait_path_text(w, path));
+	buf_puts(b, ",");
+	json_put_string(b, taker ? func_name(w->v, taker) : "");
+	buf_puts(b, ",");
+	json_put_string(b, kind ? lock_descs[kind].uname : "");
+	buf_printf(b, ",%d]", wait_path_idle(&w->paths, path));
+}
+
+/* Mark the paths of waits for locks and of those that let go. Returns whether there are any. */
+static bool mark_paths(const struct page_events *events, unsigned char *used)
+{
+	bool any = false;
+
+	vec_for_each (ev, &events->all) {
+		if (!ev->lock)
+			continue;
+		any = true;
+		used[ev->path] = true;
+		if (ev->waker_path)
+			used[ev->waker_path - 1] = true;
+	}
+	return any;
+}
+
+void put_locks(struct view_state *v, struct page_events *events, struct pack *ret)
+{
+	unsigned char *used = xcalloc(events->paths.len + 1, 1);
+	struct table t = { 0 };
+	struct wait_report w;
+	uint32_t nstacks;
+	size_t n = 0;
+
+	wait_report_init(&w, v, &t);
+	if (mark_paths(events, used)) {
+		pack_begin(ret, "lock");
+		buf_puts(&ret->bytes, "{\"locks\":[");
+		put_lock_list(v, events, &ret->bytes);
+		/* That of no stack is the first. */
+		nstacks = 1 + wait_path(&w.paths, session_no_stack(v->session));
+		buf_puts(&ret->bytes, "],\"of\":{");
+		for (size_t i = 0; i < events->paths.len; i++) {
+			uint32_t path =
+				used[i] ? wait_path(&w.paths, events->paths.data[i].stack) : 0;
+
+			if (used[i])
+				buf_printf(&ret->bytes, "%s\"%zu\":%" PRIu32, n++ ? "," : "", i,
+					   path);
+			nstacks = path >= nstacks ? path + 1 : nstacks;
+		}
+		buf_puts(&ret->bytes, "},\"stacks\":[");
+		for (uint32_t path = 0; path < nstacks; path++)
+			put_stack(&w, path, &ret->bytes);
+		buf_puts(&ret->bytes, "]}");
+		pack_end(ret);
+	}
+	wait_report_end(&w);
+	table_free(&t);
+	free(used);
+}

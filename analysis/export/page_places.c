@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/export/page_places.h"
+
+#include <stdlib.h>
+
+#include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
+#include "analysis/base/json.h"
+#include "analysis/export/page_pack.h"
+#include "analysis/export/page_tree.h"
+#include "analysis/metrics/tally.h"
+#include "analysis/model/session.h"
+#include "analysis/views/places.h"
+#include "analysis/views/view_state.h"
+
+static uint32_t place_index(struct page_places *p, uint32_t frame, uint32_t func)
+{
+	uint64_t key = frame == SHOWN_MERGED ? 1ULL << 32 | func : frame;
+	uint64_t *at = map_put(&p->by_place, key, NULL);
+
+	if (!*at) {
+		vec_push(&p->all, (struct place){ .frame = frame, .func = func });
+		*at = p->all.len;
+	}
+	return *at - 1;
+}
+
+uint32_t page_places_add(struct page_places *p, const struct page_tree *t)
+{
+	uint32_t at = 0;
+
+	if (!p->nodes.len)
+		vec_push(&p->nodes, (struct variant){ 0 });
+	for (size_t i = 0; i < t->path.len; i++) {
+		uint32_t node = t->path.data[i];
+		uint32_t place = place_index(p, t->frames.data[i], t->nodes.data[node].func);
+		uint64_t *child = map_put(&p->by_edge, (uint64_t)at << 32 | place, NULL);
+
+		/* The root is no child, so 0 is free for "new". */
+		if (!*child) {
+			*child = p->nodes.len;
+			vec_push(&p->nodes,
+				 (struct variant){ .parent = at, .node = node, .place = place });
+		}
+		at = *child;
+	}
+	return at;
+}
+
+/*
+ * The indexes below n, in the order of their groups: group g has ret[first[g]] to
+ * ret[first[g + 1] - 1]. The caller frees both.
+ */
+#define grouped(n, ngroups, group_of, first)                              \
+	({                                                                \
+		uint32_t *ret_ = xcalloc((n) + 1, sizeof(*ret_));         \
+		uint32_t *next_ = xcalloc((ngroups) + 2, sizeof(*next_)); \
+		(first) = xcalloc((ngroups) + 2, sizeof(*(first)));       \
+		for (size_t i_ = 0; i_ < (n); i_++)                       \
+			(first)[group_of(i_) + 1]++;                      \
+		for (size_t g_ = 0; g_ < (ngroups); g_++)                 \
+			(first)[g_ + 1] += (first)[g_];                   \
+		for (size_t g_ = 0; g_ < (ngroups); g_++)                 \
+			next_[g_] = (first)[g_];                          \
+		for (size_t i_ = 0; i_ < (n); i_++)                       \
+			ret_[next_[group_of(i_)]++] = i_;                 \
+		free(next_);                                              \
+		ret_;                                                     \
+	})
+
+struct ranked_variant {
+	size_t n;
+	uint32_t index;
+};
+
+static int by_count(const void *pa, const void *pb)
+{
+	const struct ranked_variant *a = pa, *b = pb;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Put the variants of one node in order, the most frequent first. */
+static void rank_variants(struct page_places *p, uint32_t *variants, size_t n)
+{
+	struct ranked_variant *ranks = xcalloc(n + 1, sizeof(*ranks));
+
+	for (size_t i = 0; i < n; i++)
+		ranks[i] = (struct ranked_variant){ p->nodes.data[variants[i]].n, variants[i] };
+	qsort(ranks, n, sizeof(*ranks), by_count);
+	for (size_t i = 0; i < n; i++) {
+		variants[i] = ranks[i].index;
+		p->nodes.data[variants[i]].variant = i;
+	}
+	free(ranks);
+}
+
+void page_places_number(struct page_places *p, const struct page_tree *t)
+{
+	uint32_t *first, *order, *used;
+
+#define node_of(i) (p->nodes.data[i].node)
+	order = grouped(p->nodes.len, t->nodes.len, node_of, first);
+	for (size_t node = 0; node < t->nodes.len; node++) {
+		if (first[node + 1] - first[node] > 1)
+			rank_variants(p, order + first[node], first[node + 1] - first[node]);
+	}
+	p->order.len = 0;
+	for (size_t i = 0; i < p->nodes.len; i++)
+		vec_push(&p->order, order[i]);
+	map_free(&p->by_edge);
+	map_free(&p->by_place);
+	used = xcalloc(t->funcs.len + 1, sizeof(*used));
+	vec_for_each (place, &p->all)
+		place->rank = used[place->func]++;
+	free(used);
+	free(first);
+	free(order);
+}
+
+/* --- writing --- */
+
+struct putting {
+	struct view_state *v;
+	const struct page_places *p;
+	struct place_list *lines, *pcs;
+};
+
+static void put_names(struct place_list *l, struct buf *b)
+{
+	buf_puts(b, "[");
+	for (size_t i = 0; i < place_list_len(l); i++) {
+		buf_puts(b, i ? "," : "");
+		json_put_string(b, place_list_name(l, i));
+	}
+	buf_puts(b, "]");
+}
+
+static void find_keys(const struct putting *pu, const struct place *place,
+		      const struct page_tree *t, uint32_t keys[2])
+{
+	struct session *s = pu->v->session;
+	struct func *f = s->funcs.data[t->funcs.data[place->func]];
+	const struct func *whole = place->frame == SHOWN_MERGED ? f : NULL;
+	struct frame frame = { .func = f, .body = f };
+
+	if (!whole)
+		frame = frame_at(s, place->frame);
+	keys[0] = place_list_key(pu->lines, &frame, whole);
+	keys[1] = place_list_key(pu->pcs, &frame, whole);
+}
+
+/* The places of each function, with the keys of their lines and pcs; then the names. */
+static void put_keys(const struct putting *pu, const struct page_tree *t, struct pack *ret)
+{
+	uint32_t *first, *order, (*keys)[2] = xcalloc(pu->p->all.len + 1, sizeof(*keys));
+	static const char *const tags[] = { "plln", "plpc" };
+
+#define func_of(i) (pu->p->all.data[i].func)
+	order = grouped(pu->p->all.len, t->funcs.len, func_of, first);
+	pack_begin(ret, "plfn");
+	for (size_t f = 0; f < t->funcs.len; f++)
+		pack_uint(ret, first[f + 1] - first[f]);
+	pack_end(ret);
+	for (size_t i = 0; i < pu->p->all.len; i++)
+		find_keys(pu, &pu->p->all.data[order[i]], t, keys[i]);
+	for (int k = 0; k < 2; k++) {
+		pack_begin(ret, tags[k]);
+		for (size_t i = 0; i < pu->p->all.len; i++)
+			pack_int(ret, (int64_t)keys[i][k] - (i ? keys[i - 1][k] : 0));
+		pack_end(ret);
+	}
+	free(order);
+	free(first);
+	free(keys);
+	pack_begin(ret, "plnm");
+	buf_puts(&ret->bytes, "{\"lines\":");
+	put_names(pu->lines, &ret->bytes);
+	buf_puts(&ret->bytes, ",\"pcs\":");
+	put_names(pu->pcs, &ret->bytes);
+	buf_puts(&ret->bytes, "}");
+	pack_end(ret);
+}
+
+static void put_variants(const struct page_places *p, const struct page_tree *t, struct pack *ret)
+{
+	uint32_t *n = xcalloc(t->nodes.len + 1, sizeof(*n));
+
+	for (size_t i = 1; i < p->nodes.len; i++)
+		n[p->nodes.data[i].node]++;
+	pack_begin(ret, "vcnt");
+	for (size_t node = 1; node < t->nodes.len; node++)
+		pack_uint(ret, n[node]);
+	pack_end(ret);
+	pack_begin(ret, "vpar");
+	for (size_t i = 1; i < p->order.len; i++)
+		pack_uint(ret, p->nodes.data[p->nodes.data[p->order.data[i]].parent].variant);
+	pack_end(ret);
+	pack_begin(ret, "vplc");
+	for (size_t i = 1; i < p->order.len; i++)
+		pack_uint(ret, p->all.data[p->nodes.data[p->order.data[i]].place].rank);
+	pack_end(ret);
+	free(n);
+}
+
+void put_places(struct view_state *v, const struct page_places *p, const struct page_tree *t,
+		struct pack *ret)
+{
+	struct putting pu = { .v = v,
+			      .p = p,
+			      .lines = place_list_new(v, PLACES_LINES),
+			      .pcs = place_list_new(v, PLACES_PCS) };
+
+	put_keys(&pu, t, ret);
+	put_variants(p, t, ret);
+	place_list_free(pu.lines);
+	place_list_free(pu.pcs);
+}
+
+void page_places_free(struct page_places *p)
+{
+	vec_free(&p->nodes);
+	vec_free(&p->all);
+	vec_free(&p->order);
+	map_free(&p->by_edge);
+	map_free(&p->by_place);
+}
