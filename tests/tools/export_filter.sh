@@ -58,6 +58,15 @@ async function typed(t) {
 	await page.click('#title')
 	await page.keyboard.press('c')
 	t.check('an empty expression filters nothing', await page.isHidden('.command'), '')
+	t.check('nothing is selected', await page.isHidden('button:text-is("OR")'), '')
+	await page.click('#view-functions .tr:has(.td:last-child:text-is("serve"))')
+	const clause = 'FNAME("serve") SOME IN STACK'
+	for (const [button, expr] of [['Set', clause], ['AND', `(STATE == SLEEP) && ${clause}`], ['OR', `(STATE == USER) || ${clause}`]]) {
+		await type(page, (expr.match(/^\((.*?)\)/) || [])[1] || 'TID == 20')
+		await page.click(`#filter button:text-is("${button}")`)
+		t.check(button + ' of the selected function', await page.inputValue('#expression') === expr, await page.inputValue('#expression'))
+		await sameAs(t, page, button, ['-filters', expr])
+	}
 	t.check('typed: no complaint', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 }

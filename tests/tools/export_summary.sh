@@ -134,7 +134,16 @@ async function tabs(t) {
 	const hidden = await page.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
 	t.check('tabs without data are hidden', ['Waits', 'Locks', 'Wakers', 'Run queue', 'Cgroups'].every(n => hidden.includes(n)) && !hidden.includes('Functions'), hidden.join(' '))
 	await page.context().close()
-	const full = await t.openPage(t.browser, 'w.html'), lacks = await full.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
+	const full = await t.openPage(t.browser, 'w.html', { hash: '#hidden=["runqueue"]' })
+	t.check('the address hides a tab', await full.isHidden('#tab-runqueue'), '')
+	await full.click('summary:text-is("Tabs")')
+	await full.uncheck('.choices label:has-text("Wakers") input')
+	await full.check('.choices label:has-text("Run queue") input')
+	t.check('tabs can be chosen', await full.isHidden('#tab-wakers') && await full.isVisible('#tab-runqueue') &&
+		(await full.evaluate(() => location.hash)).includes(encodeURIComponent('"wakers"')), await full.evaluate(() => location.hash))
+	await full.check('.choices label:has-text("Wakers") input')
+	await full.keyboard.press('Escape')
+	const lacks = await full.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
 	t.check('all other tabs are shown', !lacks.some(n => !['Cgroups', 'Spans', 'Counters', 'Memory, I/O'].includes(n)), lacks.join(' '))
 	await full.context().close()
 }

@@ -81,6 +81,11 @@ function anyOf(name, values) {
 	return values.length === 1 ? `${name} == ${values[0]}` : `${name} IN (${values.join(',')})`
 }
 
+// Returns the expression that stacks contain a function.
+export function stackClause(data, func) {
+	return `FNAME("${literal(exactName(data, func))}") SOME IN STACK`
+}
+
 // Returns the expression for er_print -filters, without the times; '' if nothing is filtered.
 export function filterExpression(data, state) {
 	const parts = []
@@ -107,7 +112,7 @@ export function filterExpression(data, state) {
 	if (state.expr && !parseExpression(data, state.expr).error)
 		parts.push(state.expr)
 	if (state.func !== null)
-		parts.push(`FNAME("${literal(exactName(data, state.func))}") SOME IN STACK`)
+		parts.push(stackClause(data, state.func))
 	return parts.length > 1 ? parts.map(p => p.includes(' || ') || p === state.expr ? `(${p})` : p).join(' && ') :
 		parts.join('')
 }

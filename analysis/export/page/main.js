@@ -28,6 +28,7 @@ import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
 import { aboutView } from './view_about.js'
+import { makeMenu } from './choice.js'
 import { makeFind } from './find.js'
 import { makeHelp } from './help.js'
 
@@ -89,12 +90,22 @@ function showTroubles(data) {
 	byId('troubles').addEventListener('click', () => page.store.set({ view: 'about' }))
 }
 
+// Chooses the tabs to show.
+function makeTabChoice() {
+	const box = v => el('input', { type: 'checkbox', onchange: e => {
+		const others = page.state.hidden.filter(id => id !== v.id)
+		page.store.set({ hidden: e.target.checked ? others : [...others, v.id] })
+	} })
+	page.tabBoxes = new Map(views.map(v => [v.id, box(v)]))
+	return makeMenu('details.choice', 'Tabs', ...views.map(v => el('label', {}, page.tabBoxes.get(v.id), ' ' + v.title)))
+}
+
 function makeTabs() {
 	page.views = {}
 	byId('tabs').append(...views.map(v => el('button', { role: 'tab', id: 'tab-' + v.id,
 		title: v.key ? `Key ${v.key}` : '', onclick: () => page.store.set({ view: v.id }) }, v.title)))
 	page.choice = makeMetricChoice(page)
-	byId('tools').append(...page.choice.nodes)
+	byId('tools').append(...page.choice.nodes, makeTabChoice())
 	byId('help').before(...makeFind(), makeTimelineChoice(page))
 }
 
@@ -105,7 +116,8 @@ function shownView() {
 	for (const w of views) {
 		const on = w === v, tab = byId('tab-' + w.id)
 		tab.setAttribute('aria-selected', String(on))
-		tab.hidden = !on && w.has && !w.has(page)
+		page.tabBoxes.get(w.id).checked = !page.state.hidden.includes(w.id)
+		tab.hidden = !on && (page.state.hidden.includes(w.id) || !!w.has && !w.has(page))
 		if (page.views[w.id])
 			page.views[w.id].root.hidden = !on
 	}

@@ -25,6 +25,7 @@ export const defaults = {
 	sort: {},                  // by table: [column, descending]
 	by: {},                    // by table: what its rows are
 	errors: false,             // show standard errors
+	hidden: [],                // tabs that are not shown
 	lanes: '', color: '',      // timeline: all, cpus or threads; of states, leaf or root
 	a: [], b: [],              // what is compared, as compare.js has it
 }

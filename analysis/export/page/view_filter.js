@@ -3,7 +3,7 @@
 // command for the same in er_print.
 import { copyText, el } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
-import { filterCommand, filterParts } from './filter.js'
+import { filterCommand, filterParts, stackClause } from './filter.js'
 import { parseExpression } from './expression.js'
 
 // The field for an expression, and the sentence about its error.
@@ -37,15 +37,28 @@ function makeExpression(page) {
 	}
 }
 
+// Buttons that put a clause for the selected function into the expression.
+function makeCompose(page) {
+	const button = (text, title, join) => el('button', { title, onclick: () => {
+		const { data, state, store } = page
+		store.set({ expr: join(state.expr, stackClause(data, state.selected)) })
+	} }, text)
+	const joined = sign => (old, clause) => old ? `(${old}) ${sign} ${clause}` : clause
+	const root = el('div.crumbs', { role: 'group', ariaLabel: 'Filter by the selected function' },
+		button('Set', 'Only what has the selected function in its stack', (old, clause) => clause),
+		button('AND', 'Of what passes, only what has it', joined('&&')), button('OR', 'Also what has it', joined('||')))
+	return { root, update({ state }) { root.hidden = state.selected === null } }
+}
+
 export function makeFilterBar(root, page) {
-	const chips = el('div.chips'), expression = makeExpression(page)
+	const chips = el('div.chips'), expression = makeExpression(page), compose = makeCompose(page)
 	const command = el('code.command', { tabIndex: 0, title: 'The same numbers in er_print' })
 	const copy = el('button', { onclick: () => {
 		copyText(command.textContent)
 		copy.textContent = 'Copied'
 		setTimeout(() => { copy.textContent = 'Copy' }, 1200)
 	} }, 'Copy')
-	root.append(...expression.nodes, chips, command, copy)
+	root.append(...expression.nodes, compose.root, chips, command, copy)
 	return {
 		update({ data, state }) {
 			const parts = filterParts(data, state)
@@ -57,6 +70,7 @@ export function makeFilterBar(root, page) {
 			if (parts.length + (state.expr ? 1 : 0) > 1)
 				chips.append(el('button.chip.clear', { onclick: () => page.store.set(clearedFilter()) }, 'Clear all'))
 			expression.update(page)
+			compose.update(page)
 			command.textContent = 'er_print ' + filterCommand(data, state)
 			command.hidden = copy.hidden = !isFiltered(state)
 		},
