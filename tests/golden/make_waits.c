@@ -19,6 +19,8 @@
  *
  * lacks.1.er is the same, but its threads.xml says that TID 13 slept for 50 ms more.
  * lives.1.er has only processes, in a compressed file. They end in all ways, and two of them have one PID.
+ * locks.1.er has waits for locks that reports list together: with a common stack, also by way of a third
+ * lock, or without an address; and others, which they list apart.
  * states.1.er is not from er_kernel: each state has amounts that no other state has.
  */
 #include <stdio.h>
@@ -238,6 +240,42 @@ static void all_ends(const char *dir)
 	finish(b);
 }
 
+#define LOCK(tid, end, ms, place, address, holder) \
+	{ tid, end, ms, ms, "start_thread>work>" place LOCKED, MS_USER_LOCK, REASON_USER_LOCK, SYS_FUTEX, \
+	  WFLAG_TRACED, address, holder, (holder) ? 12 : 0, 13, 12, "start_thread>work>unlock_queue" }
+
+static const struct wait lock_waits[] = {
+	LOCK(13, 100, 100, "lock_queue", 0x5000, 14),
+	LOCK(14, 300, 200, "lock_queue", 0x5040, 13),
+	LOCK(14, 350, 50, "lock_log", 0x5040, 0),
+	LOCK(12, 420, 70, "lock_log", 0x6000, 0),
+	LOCK(12, 450, 30, "lock_log", 0, 0),
+	LOCK(12, 470, 20, "lock_other", 0, 0),
+	LOCK(13, 480, 10, "lock_alone", 0x9000, 0),
+};
+static const struct wait second_waits[] = { LOCK(22, 500, 40, "lock_queue", 0x7000, 0) };
+static const struct wait foreign_waits[] = { LOCK(20, 510, 60, "lock_queue", 0x5000, 0) };
+
+static void joined_locks(const char *dir)
+{
+	struct recording r = { .founder = exp_builder_new_kernel(dir, "locks.1.er") };
+	struct exp_builder *second;
+
+	r.app = exp_builder_sub_states(r.founder, "_app_PID_12.1.er", "./app serve", 12, STATES_ALL);
+	second = exp_builder_sub_states(r.founder, "_app_PID_22.1.er", "./app again", 22, STATES_ALL);
+	r.client = exp_builder_sub_states(r.founder, "_client_PID_20.1.er", "./client", 20, STATES_ALL);
+	r.others = exp_builder_sub_states(r.founder, "_others_PID_0.1.er", "others", 0, STATES_ALL);
+	exp_builder_profile(r.app, 12, "main>work", MS_USER, 5);
+	put_waits(&r, r.app, ALL(lock_waits));
+	put_waits(&r, second, ALL(second_waits));
+	put_waits(&r, r.client, ALL(foreign_waits));
+	finish(second);
+	finish(r.app);
+	finish(r.client);
+	finish(r.others);
+	finish(r.founder);
+}
+
 /*
  * Each state occurs at places and with times of its own, in two threads on two CPUs over three
  * seconds.
@@ -268,5 +306,6 @@ int main(int argc, char **argv)
 	all_ends(argv[1]);
 	record(argv[1], "lacks.1.er", "1050", "200");
 	all_states(argv[1]);
+	joined_locks(argv[1]);
 	return 0;
 }

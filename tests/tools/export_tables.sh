@@ -93,11 +93,11 @@ async function places(t, page, what, filter, file = 'w.er', metric = 'cpu') {
 	}
 }
 
-async function locks(t, page, what, filter) {
+async function locks(t, page, what, filter, file = 'w.er') {
 	await page.click('#tab-locks')
 	await page.waitForSelector('#view-locks .tr', { timeout: 10000 })
 	const got = (await t.tableRows(page, 'locks')).map(r => [r[0], r[1], r[r.length - 1].trim()])
-	t.sameRows(what + ': locks', got, t.erPrint([...filter, '-limit', '1000', '-locks', 'w.er']).map(r => [r[1], r[2], r[9].trim()]))
+	t.sameRows(what + ': locks', got, t.erPrint([...filter, '-limit', '1000', '-locks', file]).map(r => [r[1], r[2], r[9].trim()]))
 }
 
 const all = { processes, cpus, objects, wakers, runqueue, calltree, places, locks }
@@ -202,6 +202,7 @@ async function reports(t) {
 	await page.check('#tools label:has-text("Standard errors") input')
 	t.sameRows('locks with standard errors', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1))))
+	await locks(t, await t.openPage(t.browser, 'joined.html'), 'joined', [], 'joined.er')
 	await page.click('#tab-experiments')
 	const header = await page.textContent('#view-experiments pre')
 	const want = t.erPrintText(['-header', 'full', 'w.er'])
@@ -295,9 +296,10 @@ EOJ
 export_fixtures
 put rec.1.er rec.er
 put waits.1.er unnamed.er
+put locks.1.er joined.er
 sed -i '/<thread .* tid="12"/d' unnamed.er/threads.xml
 put_code code.er
-to_page w rec unnamed
+to_page w rec unnamed joined
 check "code: is written" er_export --to page -setpath made/src -o code.html code.er
 check_that "the text of source is in the file" "$(pack code.html code | grep -c 'if (s == 12345)') == 1"
 check "--no-source" er_export --to page --no-source -setpath made/src -o none.html code.er
