@@ -4,6 +4,7 @@
 # Any file of an experiment may be damaged or replaced. Every command still ends by itself,
 # with the data that can be read. No control character reaches the terminal. `header` or a
 # message reports the damage. Nothing outside the experiment is touched.
+# Time limit: 600 s
 . "$(dirname "$0")/../lib/tools.sh"
 
 # Every command, without arguments. Commands that need one say so.
