@@ -51,22 +51,42 @@ uint32_t page_places_add(struct page_places *p, const struct page_tree *t)
  * The indexes below n, in the order of their groups: group g has ret[first[g]] to
  * ret[first[g + 1] - 1]. The caller frees both.
  */
-#define grouped(n, ngroups, group_of, first)                              \
-	({                                                                \
-		uint32_t *ret_ = xcalloc((n) + 1, sizeof(*ret_));         \
-		uint32_t *next_ = xcalloc((ngroups) + 2, sizeof(*next_)); \
-		(first) = xcalloc((ngroups) + 2, sizeof(*(first)));       \
-		for (size_t i_ = 0; i_ < (n); i_++)                       \
-			(first)[group_of(i_) + 1]++;                      \
-		for (size_t g_ = 0; g_ < (ngroups); g_++)                 \
-			(first)[g_ + 1] += (first)[g_];                   \
-		for (size_t g_ = 0; g_ < (ngroups); g_++)                 \
-			next_[g_] = (first)[g_];                          \
-		for (size_t i_ = 0; i_ < (n); i_++)                       \
-			ret_[next_[group_of(i_)]++] = i_;                 \
-		free(next_);                                              \
-		ret_;                                                     \
-	})
+static uint32_t *by_group(const uint32_t *group, size_t n, size_t ngroups, uint32_t **first)
+{
+	uint32_t *ret = xcalloc(n + 1, sizeof(*ret)), *end = xcalloc(ngroups + 1, sizeof(*end));
+
+	for (size_t i = 0; i < n; i++)
+		end[group[i]]++;
+	for (size_t g = 1; g <= ngroups; g++)
+		end[g] += end[g - 1];
+	/* From the last one on, each group's end becomes its first. */
+	for (size_t i = n; i--;)
+		ret[--end[group[i]]] = i;
+	*first = end;
+	return ret;
+}
+
+static uint32_t *nodes_by_node(const struct page_places *p, size_t nnodes, uint32_t **first)
+{
+	uint32_t *node = xcalloc(p->nodes.len + 1, sizeof(*node)), *ret;
+
+	for (size_t i = 0; i < p->nodes.len; i++)
+		node[i] = p->nodes.data[i].node;
+	ret = by_group(node, p->nodes.len, nnodes, first);
+	free(node);
+	return ret;
+}
+
+static uint32_t *places_by_func(const struct page_places *p, size_t nfuncs, uint32_t **first)
+{
+	uint32_t *func = xcalloc(p->all.len + 1, sizeof(*func)), *ret;
+
+	for (size_t i = 0; i < p->all.len; i++)
+		func[i] = p->all.data[i].func;
+	ret = by_group(func, p->all.len, nfuncs, first);
+	free(func);
+	return ret;
+}
 
 struct ranked_variant {
 	size_t n;
@@ -101,8 +121,7 @@ void page_places_number(struct page_places *p, const struct page_tree *t)
 {
 	uint32_t *first, *order, *used;
 
-#define node_of(i) (p->nodes.data[i].node)
-	order = grouped(p->nodes.len, t->nodes.len, node_of, first);
+	order = nodes_by_node(p, t->nodes.len, &first);
 	for (size_t node = 0; node < t->nodes.len; node++) {
 		if (first[node + 1] - first[node] > 1)
 			rank_variants(p, order + first[node], first[node + 1] - first[node]);
@@ -158,8 +177,7 @@ static void put_keys(const struct putting *pu, const struct page_tree *t, struct
 	uint32_t *first, *order, (*keys)[2] = xcalloc(pu->p->all.len + 1, sizeof(*keys));
 	static const char *const tags[] = { "plln", "plpc" };
 
-#define func_of(i) (pu->p->all.data[i].func)
-	order = grouped(pu->p->all.len, t->funcs.len, func_of, first);
+	order = places_by_func(pu->p, t->funcs.len, &first);
 	pack_begin(ret, "plfn");
 	for (size_t f = 0; f < t->funcs.len; f++)
 		pack_uint(ret, first[f + 1] - first[f]);
