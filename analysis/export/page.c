@@ -158,13 +158,15 @@ static void fit_page(struct page *pg, size_t napp)
 
 static void write_page(struct page *pg, struct outfile *out)
 {
+	struct packed end = { 0 };
+
 	/* If a write fails, the caller reports it when it commits the file. */
 	if (packed_put(&pg->index, "index", out) && packs_put(&pg->columns, "events", out) &&
 	    packs_put(&pg->snapshots, "snaps", out) &&
 	    packs_put(&pg->reports, "reports", out) &&
 	    (!pg->has_code || packed_put(&pg->code, "code", out)) &&
 	    (!has_places(pg) || packed_put(&pg->places, "places", out)) &&
-	    packs_put(&pg->later, "later", out))
+	    packs_put(&pg->later, "later", out) && packed_put(&end, "end", out))
 		buf_puts(&out->buf, "\n</body>\n</html>\n");
 }
 

@@ -86,6 +86,20 @@ async function findings(t) {
 	await page.context().close()
 }
 
+// A file that was not copied whole says so, and shows what it has.
+async function cutFiles(t) {
+	const page = await t.openPage(t.browser, 'short.html')
+	t.check('a cut file says so', await page.textContent('#status') === 'The file is cut: some views have no data.', await page.textContent('#status'))
+	t.check('a cut file shows functions', (await t.tableRows(page, 'functions')).length > 1, '')
+	await page.context().close()
+	const none = await t.openPage(t.browser, 'nothing.html', { wait: '#status.bad' })
+	t.check('a file without data says so', await none.textContent('#status') === 'The file is cut: it has no data.', await none.textContent('#status'))
+	await none.context().close()
+	const whole = await t.openPage(t.browser, 'w.html')
+	t.check('a whole file does not', await whole.textContent('#status') === '', await whole.textContent('#status'))
+	await whole.context().close()
+}
+
 // A range cuts waits at its ends: 6 threads of 300 ms. Most is known, no wait counts twice.
 async function verdict(t) {
 	const page = await t.openPage(t.browser, 'w.html', { hash: '#from=600000&to=900000' })
@@ -178,6 +192,7 @@ module.exports = async t => {
 	await filters(t)
 	await findings(t)
 	await verdict(t)
+	await cutFiles(t)
 	await interval(t)
 	await packs(t)
 	await markup(t)
@@ -188,6 +203,8 @@ EOJ
 export_fixtures
 put markup.1.er m.er
 to_page w s t c cut bad m
+sed '/data-pack="reports"/,$d' w.html >short.html
+sed '/data-pack="index"/,$d' w.html >nothing.html
 check_that "no name is outside the packs" "$(grep -c 'onerror=alert' m.html) == 0"
 "$O/tests/bench/gen_experiment" big.er 1050000 50 8 40 >/dev/null
 to_page big

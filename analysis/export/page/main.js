@@ -220,15 +220,14 @@ function run() {
 		early.splice(0).forEach(pack => take(...pack))
 		shownView().update(page)
 	}).catch(error => fail('The page cannot be shown: ' + error.message))
-	let found = false
+	let last = ''
 	watchPacks((kind, base64) => {
-		if (kind === 'index') {
-			found = true
+		last = kind
+		if (kind === 'index')
 			ready(readIndex(base64))
-		} else {
+		else if (kind !== 'end')
 			take ? take(kind, base64) : early.push([kind, base64])
-		}
-	}, () => found || fail('The file is cut: it has no data.'))
+	}, () => last === 'end' || fail('The file is cut' + (last ? ': some views have no data.' : ': it has no data.')))
 }
 
 if (typeof DecompressionStream === 'undefined')
