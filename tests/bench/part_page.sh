@@ -16,11 +16,11 @@ need_browser()
 		{ echo "bench: page: npm cannot install playwright-core" >&2; return 1; }
 }
 
-# event_bytes FILE: the bytes of an event after gzip, without base64.
+# event_bytes FILE: the bytes of an event after gzip, without base64; with the columns that are read later.
 event_bytes()
 {
 	local size
-	size=$(grep 'data-pack="events"' "$1" | wc -c)
+	size=$(grep -E 'data-pack="(events|later)"' "$1" | wc -c)
 	calc "$size * 3 / 4 / $2" %.2f
 }
 

@@ -84,8 +84,8 @@ report()
 	put_others "$1"
 }
 
-# rows_of TITLE: the rows of this run below this heading; nothing if it has none.
-rows_of()
+# measured_rows TITLE: the rows of this run below this heading; nothing if it has none.
+measured_rows()
 {
 	local line here=
 
@@ -103,7 +103,7 @@ report_sections()
 	while IFS= read -r line; do
 		case $line in
 		"## "*)
-			new=$(rows_of "${line#"## "}")
+			new=$(measured_rows "${line#"## "}")
 			[ -z "$new" ] || printf '%s\n\nMeasured again on %s\n\n%s\n' "$line" "$(machine | paste -s -d ' ')" "$new"
 			[ -z "$new" ] || put_text "$1" "${line#"## "}"
 			[ -z "$new" ] || echo

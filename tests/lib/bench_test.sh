@@ -79,3 +79,7 @@ report_sections some.md >twice.md
 check "a section written twice is the same" diff some.md twice.md
 report some.md >whole.md
 check_that "a whole run takes the section's date away" "$(grep -c '^Measured again' whole.md) == 0"
+
+# All files of the bench are read by one shell: a function with the name of another would replace it.
+same=$(cat "$top"/tests/bench/*.sh | sed -n 's/^\([a-z_0-9]*\)()$/\1/p' | sort | uniq -d)
+[ -z "$same" ] && ok "no function of the bench has the name of another" || not_ok "no function of the bench has the name of another" "$same"
