@@ -55,6 +55,12 @@ for name in user system; do
 	check_that "exit: $name time is what getrusage says" \
 		"$got >= 0.995 * $want - 0.010 - $longest && $got <= 1.005 * $want + 0.015 + $longest" "$got of $want"
 done
+# Addresses of data are in perf's samples. Each fault copies a stack, so some may be lost.
+as_user timeout 60 "$collect" -o data.er -p off -h +page-faults,1 "$syn/faults" 500 >data.out 2>data.err
+got=$("$er_print" -printmode , -data_objects data.er 2>/dev/null | awk -F'","' '$2 ~ /^table / { print substr($1, 2) }')
+lost=$(query 'sum(lost) from counterring' data.er) want=$(truth data.out table)
+check_that "faults in a variable are getrusage's, less those lost" \
+	"0${got} > 0 && $got <= $want * 1.01 + 2 && $got + $lost >= $want * 0.99 - 2" "got $got, $lost lost; $(cat data.err)"
 check_that "exit: the sentence says what is missing and what to do" \
 	"$(grep -cE 'waits and kernel stacks are missing.*setcap' exit.err) == 1" "$(cat exit.err)"
 check_that "exit: the experiment says it, too" \
