@@ -15,6 +15,20 @@
 #include "tests/fixtures/tempdir.h"
 #include "tests/unit/expwriter_fixture.h"
 
+/* Close the writer, and open what it wrote. */
+static struct experiment *written(struct expwriter *w, const char *dir, struct diag *d)
+{
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", dir);
+	struct experiment *e;
+
+	expwriter_exit(w, 7000000000);
+	assert_int_equal(expwriter_close(w), 0);
+	e = experiment_open(path, d);
+	assert_non_null(e);
+	assert_int_equal(e->diag.nmsgs, 0);
+	return e;
+}
+
 /* One element for each counter; the packets are described once, after the last. */
 static void counters_are_announced(void **state)
 {
@@ -24,33 +38,29 @@ static void counters_are_announced(void **state)
 		{ .tag = 3, .name = "K_x<y>", .int_name = "x", .label = "Kernel X", .interval = 1 },
 	};
 	const int64_t values[] = { 1, 2, 3, 6000000000, 0, 3, INT64_MAX, UINT32_MAX };
-	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
 	struct diag d = { 0 };
-	struct experiment *e;
-	struct expwriter *w;
-	struct packet_iter it;
-	struct packet p;
 	int dirfd;
+	struct expwriter *w = new_writer(*state, "t.1.er", &dirfd);
+	const struct exp_stream *s;
+	struct packet_iter it;
+	struct experiment *e;
+	struct packet p;
 
-	w = new_writer(*state, "t.1.er", &dirfd);
 	expwriter_counter_profile(w, ER_PKT_HWC, counters, 0);
 	expwriter_counter_profile(w, ER_PKT_HWC, counters, 2);
 	expwriter_packet(w, ER_PKT_HWC, values, NULL);
-	expwriter_exit(w, 7000000000);
-	assert_int_equal(expwriter_close(w), 0);
-	e = experiment_open(path, &d);
-	assert_non_null(e);
-	assert_int_equal(e->diag.nmsgs, 0);
+	e = written(w, *state, &d);
 	assert_int_equal(e->streams.len, 1);
-	assert_int_equal(e->streams.data[0].counters.len, 2);
-	assert_int_equal(e->streams.data[0].counters.data[0].timecvt, 1);
-	assert_string_equal(e->streams.data[0].counters.data[1].name, "K_x<y>");
-	assert_string_equal(e->streams.data[0].counters.data[1].metric, "Kernel X");
-	packet_iter_init(&it, e, &e->streams.data[0]);
+	s = &e->streams.data[0];
+	assert_int_equal(s->counters.len, 2);
+	assert_int_equal(s->counters.data[0].timecvt, 1);
+	assert_string_equal(s->counters.data[1].name, "K_x<y>");
+	assert_string_equal(s->counters.data[1].metric, "Kernel X");
+	packet_iter_init(&it, e, s);
 	assert_true(packet_next(&it, &p));
-	assert_true(packet_int(&p, stream_field(&e->streams.data[0], "HWCINT")) == INT64_MAX);
-	assert_int_equal(packet_int(&p, stream_field(&e->streams.data[0], "HWCTAG")), 3);
-	assert_true(packet_int(&p, stream_field(&e->streams.data[0], "SEQ")) == UINT32_MAX);
+	assert_true(packet_int(&p, stream_field(s, "HWCINT")) == INT64_MAX);
+	assert_int_equal(packet_int(&p, stream_field(s, "HWCTAG")), 3);
+	assert_true(packet_int(&p, stream_field(s, "SEQ")) == UINT32_MAX);
 	assert_false(packet_next(&it, &p));
 	experiment_close(e);
 	diag_free(&d);
@@ -66,26 +76,20 @@ static void counters_with_addresses_have_packets_of_their_own(void **state)
 	};
 	const int64_t plain[] = { 1, 2, 3, 6000, 0, 0, 10, 1 };
 	const int64_t data[] = { 1, 2, 3, 7000, 0, 2, 20, 0x7f1234, 0x401000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9 };
-	__cleanup(freep) char *path = xasprintf("%s/t.1.er", (char *)*state);
 	struct diag d = { 0 };
-	struct experiment *e;
-	struct expwriter *w;
-	struct packet_iter it;
-	struct packet p;
 	int dirfd;
+	struct expwriter *w = new_writer(*state, "t.1.er", &dirfd);
+	struct experiment *e;
 
-	w = new_writer(*state, "t.1.er", &dirfd);
 	expwriter_counter_profile(w, ER_PKT_HWC, counters, 2);
 	expwriter_packet(w, ER_PKT_HWC, plain, NULL);
 	expwriter_packet(w, ER_PKT_MHWC, data, NULL);
-	expwriter_exit(w, 8000);
-	assert_int_equal(expwriter_close(w), 0);
-	e = experiment_open(path, &d);
-	assert_non_null(e);
-	assert_int_equal(e->diag.nmsgs, 0);
+	e = written(w, *state, &d);
 	assert_int_equal(e->streams.len, 2);
 	vec_for_each(s, &e->streams) {
 		bool has_data = s->kind == ER_PKT_MHWC;
+		struct packet_iter it;
+		struct packet p;
 
 		assert_int_equal(s->counters.len, 1);
 		assert_string_equal(s->counters.data[0].name, has_data ? "data" : "plain");
