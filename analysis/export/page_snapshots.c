@@ -287,6 +287,11 @@ static void take_experiment(struct snapping *sn, struct experiment *e)
 
 /* --- the index --- */
 
+static enum filter_choice choice(const struct export *x)
+{
+	return x->threads ? filter_chooses(x->threads) : CHOOSES_THREADS;
+}
+
 static void put_limit(struct buf *b, const char *name, int64_t ns, int64_t none)
 {
 	if (ns != none)
@@ -298,8 +303,8 @@ static void put_index(const struct snapping *sn, const char *why, struct pack *i
 	struct buf *b = &index->bytes;
 
 	pack_begin(index, "snjs");
-	buf_printf(b, "{\"packs\":%zu,\"why\":\"%s\",\"filtered\":%s,\"exps\":[%s]", sn->packs->len,
-		   why, sn->x->threads ? "true" : "false", sn->json.data);
+	buf_printf(b, "{\"packs\":%zu,\"why\":\"%s\",\"named\":%s,\"exps\":[%s]", sn->packs->len, why,
+		   choice(sn->x) == CHOOSES_NAMES ? "true" : "false", sn->json.data);
 	put_limit(b, "from", sn->x->from_ns, 0);
 	put_limit(b, "to", sn->x->to_ns, INT64_MAX);
 	buf_puts(b, "}");
@@ -331,7 +336,7 @@ static const char *why_none(const struct snapping *sn)
 {
 	const struct export *x = sn->x;
 
-	if (x->view->selection.experiments.len || (x->threads && !filter_is_of_threads(x->threads)))
+	if (x->view->selection.experiments.len || choice(x) == CHOOSES_PACKETS)
 		return "filter";
 	if (!x->page_size || sn->room <= x->page_size / PAGE_PART)
 		return "";

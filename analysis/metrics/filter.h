@@ -53,11 +53,14 @@ void filter_free(struct filter *f);
 const char *filter_text(const struct filter *f);
 /* Also require that packets are in a selection; NULL: no selection. Borrowed. */
 void filter_select(struct filter *f, const struct selection *sel);
-/*
- * Whether the expression only chooses threads: by id, name, cgroup, process or experiment. The
- * selection is not looked at.
- */
-bool filter_is_of_threads(const struct filter *f);
+enum filter_choice {
+	CHOOSES_THREADS, /* by id, process or experiment */
+	CHOOSES_NAMES,	 /* also by name or cgroup, which a thread may change */
+	CHOOSES_PACKETS, /* by what else they are */
+};
+
+/* What the expression chooses by. The selection is not looked at. */
+enum filter_choice filter_chooses(const struct filter *f);
 /* Whether a packet passes. Caches results by function and by stack, so f is modified. */
 bool filter_match(struct filter *f, const struct hit *h);
 

@@ -51,9 +51,9 @@ async function estimated(t) {
 async function cannot(t) {
 	for (const [what, file, hash] of [['a state', 'w', '#from=250000&to=750000&states=[7]'], ['a CPU', 'w', '#from=250000&to=750000&cpus=[0]'],
 		['an expression', 'w', `#from=250000&to=750000&expr="${encodeURIComponent('REASON == DISK')}"`], ["a filter of er_export's", 'filtered', '#from=250000&to=750000'],
-		['no snapshots', 'none', '#from=250000&to=750000'], ['no room', 'small', '#from=250000&to=750000']]) {
+		['a name that a thread had for a time', 'named', '#from=250000&to=750000'], ['no snapshots', 'none', '#from=250000&to=750000'], ['no room', 'small', '#from=250000&to=750000']]) {
 		const page = await t.openPage(t.browser, file + '.html', { hash }), text = await said(page)
-		t.check(`${what}: is an estimate, and the page says why`, /estimated from samples.*: (the exact states of seconds|no exact states)/.test(text) && !await page.$('.cpusum, .whole'), text)
+		t.check(`${what}: is an estimate, and the page says why`, /estimated from samples.*: (the exact states of seconds|no exact states|the file has only a part)/.test(text) && !await page.$('.cpusum, .whole'), text)
 		t.check(`${what}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
 		await page.context().close()
 	}
@@ -67,6 +67,7 @@ module.exports = async t => {
 	await equal(t, 'a process', 'w', '#from=250000&to=750000&processes=["1:12"]', [...whole, '-filters', 'PID == 12', '-exact_states', 'w.er'])
 	await equal(t, 'redacted', 'redacted', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er'])
 	await equal(t, 'er_export -comm', 'comm', '#from=250000&to=750000', [...whole, '-comm', 'worker', '-exact_states', 'w.er'])
+	await equal(t, 'er_export of a process, a thread of which had two names', 'process', '#from=250000&to=750000', [...whole, '-pid', '12', '-exact_states', 'renamed.er'])
 	await equal(t, 'er_export -from -to', 'times', '', [...whole, '-exact_states', 'w.er'])
 	await equal(t, 'two recordings', 'two', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er', 'v.er'])
 	await equal(t, 'one of two', 'two', '#from=250000&to=750000&group=2', [...whole, '-exact_states', 'v.er'])
@@ -102,6 +103,10 @@ er_print -filters 'TID < 1000' -exact_states folded.er >folded.out 2>&1
 check_that "a filter leaves it out" "$(grep -c 'TID 77$' folded.out) == 0"
 check "redacted: is written" er_export --to page --redact -o redacted.html w.er
 check "comm: is written" er_export --to page -comm worker -o comm.html w.er
+cp -R w.er renamed.er
+printf '<name pid="12" tid="13" at="%s" comm="%s"/>\n' 0 sh 100000000 worker >renamed.er/names.xml
+check "process: is written" er_export --to page -pid 12 -o process.html renamed.er
+check "named: is written" er_export --to page -comm worker -o named.html renamed.er
 check "times: is written" er_export --to page -from 300ms -to 700ms -o times.html w.er
 check "filtered: is written" er_export --to page -filters 'STATE == SLEEP' -o filtered.html w.er
 check "two: is written" er_export --to page -o two.html w.er v.er

@@ -17,7 +17,7 @@ export function whyEstimated(data, state) {
 	if (snaps.why || isFilteredByKind(state))
 		return 'the exact states of seconds do not tell functions, reasons, CPUs or single states'
 	const { thread } = makeFilter(data, state), met = data.threads.filter((t, i) => t.n && (!thread || thread[i]))
-	if (snaps.filtered && met.some(t => t.renamed))
+	if (snaps.named && met.some(t => t.renamed))
 		return 'the file has only a part of a thread that had several names'
 	return met.some(t => !snaps.exps.some(e => e.exp === t.exp)) ? 'a recording has no exact states of seconds' : ''
 }
