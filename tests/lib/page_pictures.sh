@@ -70,17 +70,27 @@ if [ -n "${1:-}" ]; then
 	cp -R "$1" load.1.er
 else
 	cp "$syn/contend" "$syn/spin" "$syn/sysload" .
-	printf '#!/bin/sh\n%s\n' "./contend 3 >/dev/null & ./sysload zero:0.5 ppid:0.4 >/dev/null &
-./spin -t 2 'outer>alpha:1' beta:0.6 >/dev/null & wait" >load && chmod +x load
-	"$er_kernel" -o load.1.er ./load >/dev/null || { not_ok "the load is recorded"; exit 1; }
+	cat >load <<-'END'
+	#!/bin/sh
+	echo $$ >pids
+	./contend 3 >/dev/null & echo $! >>pids
+	./sysload zero:0.5 ppid:0.4 >/dev/null & echo $! >>pids
+	./spin -t 2 'outer>alpha:1' beta:0.6 >/dev/null & echo $! >>pids
+	wait
+	END
+	chmod +x load
+	er_kernel -o load.1.er ./load >/dev/null || { not_ok "the load is recorded"; exit 1; }
 fi
+# By name if it was recorded elsewhere.
+of_load='COMM == "contend|spin|sysload|load"'
+[ ! -s pids ] || of_load=$(sed 's/^/PID == /' pids | paste -sd'|' | sed 's/|/ || /g')
 # Only the load: other programs of this machine are nobody's business.
-check "the page is written" er_export --to page -filters 'COMM == "contend|spin|sysload|load"' -o load.html load.1.er
+check "the page is written" er_export --to page -filters "$of_load" -o load.html load.1.er
 pictures=$top/docs/pictures
 export pictures
 mkdir -p "$pictures"
 in_browser
 for f in "$pictures"/*.png; do
-	pngquant --nofs --force --skip-if-larger --output "$f" 32 "$f"
+	pngquant --nofs --force --skip-if-larger --output "$f" 24 "$f"
 	check_that "$(basename "$f") is smaller than 60 kB" "$(wc -c <"$f") < 60000"
 done
