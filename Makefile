@@ -164,7 +164,7 @@ $(unit_tests) $(live_progs) $(unwind_progs): $(O)/tests/%: $(O)/tests/%.o $(O)/l
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
 
-$(O)/tests/bench/attach $(O)/tests/bench/clock_ns: ANALYSIS_LIBS += -lbpf
+$(O)/tests/bench/attach: ANALYSIS_LIBS += -lbpf
 $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
