@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "user/unwind/crtcode.h"
+
 enum {
 	START_MAX = 128, /* bytes of a program's start that are examined */
 	CALL = 0xe8,
@@ -155,6 +157,7 @@ void knowncode_in(const struct knowncode *k, uint64_t begin, uint64_t end, known
 		return;
 	find_bytes(e, &restorer, begin, end, 1, &signal_frame, found, ctx);
 	find_bytes(e, &clone, begin, end, 0, &knowncode_outermost, found, ctx);
+	crtcode_in(e, begin, end, found, ctx);
 }
 
 /* nop; call goexit1, which does not return; nop */

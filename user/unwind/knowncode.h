@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames of code that usually has no call frame information, but is known by its bytes: the start
- * of a program, .init and .fini, the return from a signal handler, and the start of a thread in
- * musl. The bytes are untrusted, and only an exact match counts.
+ * of a program, .init and .fini, the return from a signal handler, the start of a thread in
+ * musl, and what GCC adds to each file (crtcode.h). The bytes are untrusted, and only an exact match counts.
  */
 #ifndef USER_UNWIND_KNOWNCODE_H
 #define USER_UNWIND_KNOWNCODE_H
