@@ -75,6 +75,7 @@ void closep(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
 
 void fclosep(void *fp)

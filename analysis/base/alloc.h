@@ -22,7 +22,10 @@ char *xstrndup(const char *s, size_t n);
 __attribute__((format(printf, 1, 2))) char *xasprintf(const char *fmt, ...);
 __attribute__((format(printf, 1, 0))) char *xvasprintf(const char *fmt, va_list ap);
 
-/* Scope guards: `__cleanup(freep) char *s`, `__cleanup(closep) int fd`. */
+/*
+ * Scope guards: `__cleanup(freep) char *s`, `__cleanup(closep) int fd`. closep closes a descriptor unless it is
+ * -1, which it becomes.
+ */
 void freep(void *pp);
 void closep(int *fd);
 void fclosep(void *fp);

@@ -483,6 +483,18 @@ static void numbers_are_sorted(void **state)
 	sort_keyed(all, 0, room);
 }
 
+static void what_was_closed_is_no_descriptor(void **state)
+{
+	int fd = memfd_create("test_base", MFD_CLOEXEC), before = fd;
+
+	(void)state;
+	assert_true(fd >= 0);
+	closep(&fd);
+	assert_int_equal(fd, -1);
+	assert_int_equal(fcntl(before, F_GETFD), -1);
+	closep(&fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,6 +519,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),
 		cmocka_unit_test(what_is_nearly_all_hole_ends_at_it),
 		cmocka_unit_test(numbers_are_sorted),
+		cmocka_unit_test(what_was_closed_is_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
