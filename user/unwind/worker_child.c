@@ -246,11 +246,23 @@ static int await(pid_t pid, int control, bool *told)
 	return status;
 }
 
+/* Wait for the first job: if all tables are on disk there is none. False: the recorder is gone. */
+static bool await_job(int sock, int control)
+{
+	struct pollfd fds[2] = { { .fd = sock, .events = POLLIN }, { .fd = control, .events = POLLIN } };
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		continue;
+	return fds[0].revents & POLLIN;
+}
+
 void worker_supervise(int sock, int control, void *areas)
 {
 	struct worker_reply ended = { 0 };
 	bool told;
 
+	if (!await_job(sock, control))
+		return;
 	for (;;) {
 		pid_t pid = fork();
 		int status;
