@@ -132,7 +132,7 @@ struct er_clock {
 };
 
 enum { ER_MAX_COUNTERS = 16 };
-enum { ER_HELPERS = 2 }; /* processes of the recorder that have children */
+enum { ER_HELPERS = 3 }; /* processes of the recorder that have children */
 
 /* In the cookie of a counter's link, beside its index: records are of kind DATA. */
 enum { ER_COUNTER_DATA = 1 << 8 };

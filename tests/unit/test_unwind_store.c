@@ -23,6 +23,7 @@
 #include "tests/fixtures/cfi_image.h"
 #include "user/space/space.h"
 #include "user/unwind/store.h"
+#include "user/unwind/tablesource.h"
 #include "user/unwind/unwinder.h"
 #include "user/unwind/words.h"
 #include "user/unwind/worker.h"
@@ -34,6 +35,7 @@ enum { FILES = 4, FUNCTIONS = 40, WAIT_MS = 20000, MS = 1000000 };
 struct fixture {
 	struct unwind_maps maps;
 	struct unwind_worker *worker;
+	struct table_source *source;
 	char dir[32];
 	char paths[FILES + 1][64];
 	struct mapping files[FILES + 1]; /* by number */
@@ -78,6 +80,7 @@ static int begin(void **state)
 	for (int i = 1; i <= FILES; i++)
 		make_file(f, i);
 	f->worker = unwind_worker_start(&d);
+	f->source = table_source_new(f->worker, NULL, NULL);
 	diag_free(&d);
 	return f->worker ? 0 : -1;
 }
@@ -86,6 +89,7 @@ static int end(void **state)
 {
 	struct fixture *f = *state;
 
+	table_source_free(f->source);
 	unwind_worker_stop(f->worker);
 	for (int i = 1; i <= FILES; i++)
 		unlink(f->paths[i]);
@@ -115,7 +119,7 @@ static void await(struct fixture *f, struct store *s, uint64_t now_ns)
 
 static uint32_t words_of_one(struct fixture *f)
 {
-	struct store *s = store_new(&f->maps, f->worker, ER_CHUNK_WORDS);
+	struct store *s = store_new(&f->maps, f->source, ER_CHUNK_WORDS);
 	struct store_counts c;
 
 	store_want(s, getpid(), &f->files[1], 0);
@@ -131,7 +135,7 @@ static uint32_t words_of_one(struct fixture *f)
 static void drops_only_what_it_must(void **state)
 {
 	struct fixture *f = *state;
-	struct store *s = store_new(&f->maps, f->worker, 3 * (words_of_one(f) + ER_RULE_WORDS));
+	struct store *s = store_new(&f->maps, f->source, 3 * (words_of_one(f) + ER_RULE_WORDS));
 	struct store_counts c;
 
 	for (int i = 1; i <= 3; i++) {
@@ -166,7 +170,7 @@ static void drops_only_what_it_must(void **state)
 static void forgets_unmapped_files(void **state)
 {
 	struct fixture *f = *state;
-	struct store *s = store_new(&f->maps, f->worker, ER_CHUNK_WORDS);
+	struct store *s = store_new(&f->maps, f->source, ER_CHUNK_WORDS);
 	struct store_counts c;
 	uint32_t generation;
 	uint64_t word;
@@ -202,7 +206,7 @@ static void forgets_unmapped_files(void **state)
 static void refuses_what_never_fits(void **state)
 {
 	struct fixture *f = *state;
-	struct store *s = store_new(&f->maps, f->worker, words_of_one(f) / 2);
+	struct store *s = store_new(&f->maps, f->source, words_of_one(f) / 2);
 	struct store_counts c;
 
 	store_want(s, getpid(), &f->files[1], 0);
@@ -217,7 +221,7 @@ static void refuses_what_never_fits(void **state)
 static void counts_what_is_slow(void **state)
 {
 	struct fixture *f = *state;
-	struct store *s = store_new(&f->maps, f->worker, ER_CHUNK_WORDS);
+	struct store *s = store_new(&f->maps, f->source, ER_CHUNK_WORDS);
 	struct store_counts c;
 
 	store_want(s, getpid(), &f->files[1], 10 * SEC);
@@ -246,7 +250,7 @@ static void counts_what_is_slow(void **state)
 static void tries_again_later(void **state)
 {
 	struct fixture *f = *state;
-	struct store *s = store_new(&f->maps, f->worker, ER_CHUNK_WORDS);
+	struct store *s = store_new(&f->maps, f->source, ER_CHUNK_WORDS);
 	struct mapping gone = f->files[1];
 
 	gone.path = "/nowhere";
@@ -299,7 +303,7 @@ static void copied_init(struct copied *c, const struct fixture *f, uint64_t pc, 
 static void asks_for_callers(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct unwinder *u = unwinder_new(&f->maps, f->source);
 	struct copied c;
 	struct walk w;
 
@@ -321,7 +325,7 @@ static void asks_for_callers(void **state)
 static void asks_for_all_beside_generated_code(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct unwinder *u = unwinder_new(&f->maps, f->source);
 	struct copied c;
 	struct walk w;
 
@@ -342,7 +346,7 @@ static void asks_for_all_beside_generated_code(void **state)
 static void asks_for_all_beyond_a_copy(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct unwinder *u = unwinder_new(&f->maps, f->source);
 	struct copied c;
 	struct walk w;
 
@@ -363,7 +367,7 @@ static void asks_for_all_beyond_a_copy(void **state)
 static void asks_before_the_walk(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder *u = unwinder_new(&f->maps, f->worker);
+	struct unwinder *u = unwinder_new(&f->maps, f->source);
 	struct copied c;
 	struct walk w;
 

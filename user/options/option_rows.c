@@ -398,6 +398,14 @@ static int opt_status(struct options *o, const char *arg, struct diag *d)
 	return 0;
 }
 
+static int opt_table_cache(struct options *o, const char *arg, struct diag *d)
+{
+	if (!*arg)
+		return diag_error(d, "--table-cache '': names no directory; write off to keep no unwind tables");
+	o->plan.table_cache = strcmp(arg, "off") ? arg : NULL;
+	return 0;
+}
+
 static int opt_ctl(struct options *o, const char *arg, struct diag *d)
 {
 	o->ctl = arg;
@@ -495,6 +503,8 @@ const struct option_row option_rows[] = {
 	{ ER_KERNEL, 0, "no-self", NULL, "leave er_kernel itself out", opt_no_self },
 	{ BOTH, 0, "wait-stacks", "method", "how to capture stacks of waits (best); for tests",
 	  opt_stack_method },
+	{ BOTH, 0, "table-cache", "dir|off", "keep unwind tables there (" TABLE_CACHE_DIR ")",
+	  opt_table_cache },
 	{ ER_KERNEL, 0, "status", "file", "keep the state in it, in Prometheus's text format", opt_status },
 	{ ER_KERNEL, 0, "ctl", "command", "control a running recorder: pause, resume, status, …",
 	  opt_ctl },

@@ -241,6 +241,7 @@ static struct plan default_plan(enum recorder recorder, char **argv)
 		.limit_bytes = LIMIT_DEFAULT,
 		.span_limit = SPAN_LIMIT_DEFAULT,
 		.archive_bytes = 1000ULL << 20,
+		.table_cache = TABLE_CACHE_DIR,
 		.sample_s = 1,
 		.archiving = ARCHIVE_NAMES,
 		.follow = FOLLOW_SHARED,

@@ -69,7 +69,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->stacks = stacks_new(parts->recording);
 	dr->ends = ends_new();
 	if (parts->unwind) {
-		dr->unwinder = unwinder_new(parts->unwind, parts->worker);
+		dr->unwinder = unwinder_new(parts->unwind, parts->tables);
 		dr->raws = raws_new(dr->stacks, dr->unwinder);
 	}
 	if (parts->unwind && parts->worker) {

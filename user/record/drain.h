@@ -18,6 +18,7 @@ struct drain;
 struct exp_usage;
 struct heap_server;
 struct snapshots;
+struct table_source;
 struct unwind_maps;
 struct unwind_worker;
 
@@ -28,7 +29,8 @@ struct drain_parts {
 	const struct follow *follow;
 	struct drops *drops;
 	struct unwind_maps *unwind; /* the capture's; NULL: no stack is raw */
-	struct unwind_worker *worker; /* builds unwind tables; NULL: there are none */
+	struct unwind_worker *worker; /* reads names of generated code; NULL: there are none */
+	struct table_source *tables;  /* for `unwind` */
 	pid_t recorder; /* this process; 0: unknown */
 	bool cuts;    /* the recording has several segments: drain_cut is used */
 	bool each_thread; /* do not fold short-lived threads */

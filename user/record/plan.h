@@ -61,6 +61,7 @@ struct plan {
 	unsigned sample_s;      /* period of usage samples; 0: only at start and end */
 	const char *name, *dir, *group; /* NULL: not given */
 	const char *status;     /* --status: the file; NULL: none */
+	const char *table_cache; /* --table-cache: the directory; NULL: no unwind tables are kept */
 	const char *comments[MAX_COMMENTS];
 	size_t ncomments;
 	enum archiving archiving;
@@ -85,6 +86,8 @@ struct plan {
 	bool program;           /* record only the load or the targets, and what they create: collect */
 	int load_fds[2];        /* its standard output and standard error; 0: this process's */
 };
+
+#define TABLE_CACHE_DIR "/var/cache/er_kernel" /* where tables are kept unless the user says otherwise */
 
 /* The name of the recorder in messages. */
 static inline const char *plan_recorder(const struct plan *p)

@@ -286,7 +286,8 @@ static void answer_pressure(struct recording_session *s)
 static void run(struct recording_session *s)
 {
 	while (!s->over) {
-		s->fds.data[s->worker_at].fd = s->worker ? unwind_worker_fd(s->worker) : -1;
+		if (s->tables)
+			table_source_poll(s->tables, s->fds.data + s->tables_at);
 		look_for_the_end(s, s->fds.len, schedule_wait_ms(&s->due, now_ns()));
 		if (s->over)
 			break;
@@ -470,6 +471,7 @@ static void recording_session_fini(struct recording_session *s)
 	load_fini(&s->load);
 	procmap_free(s->procmap);
 	drain_free(s->drain);
+	table_source_free(s->tables);
 	unwind_worker_stop(s->worker);
 	heap_server_close(s->heap);
 	heap_server_close(s->locks);

@@ -173,6 +173,7 @@ static int open_capture(struct recording_session *s)
 	cp.self = getpid();
 	cp.helpers[0] = opener_pid();
 	cp.helpers[1] = s->worker ? unwind_worker_pid(s->worker) : 0;
+	cp.helpers[2] = s->tables ? table_source_pid(s->tables) : 0;
 	cp.targets = s->plan->targets.data;
 	cp.ntargets = s->plan->targets.len;
 	cp.family = s->plan->program ? &family : NULL;
@@ -256,6 +257,7 @@ static void open_drain(struct recording_session *s)
 	parts.ncpus = capture_ncpus(s->capture);
 	parts.unwind = capture_unwind(s->capture);
 	parts.worker = s->worker;
+	parts.tables = s->tables;
 	s->drain = drain_new(&parts);
 	hooks.ctx = s->drain;
 	s->procmap = procmap_new(&hooks);
@@ -363,8 +365,9 @@ static void watch_all(struct recording_session *s)
 		watch(s, heap_server_fd(s->heap));
 	if (s->locks)
 		watch(s, heap_server_fd(s->locks));
-	s->worker_at = s->fds.len;
-	watch(s, s->worker ? unwind_worker_fd(s->worker) : -1);
+	s->tables_at = s->fds.len;
+	for (int i = 0; i < TABLE_SOURCE_WORKERS; i++)
+		watch(s, -1);
 	s->ctl_at = s->fds.len;
 	watch(s, s->ctl ? ctl_server_fd(s->ctl) : -1);
 	s->collector_at = s->fds.len;
@@ -376,17 +379,39 @@ static void watch_all(struct recording_session *s)
 	}
 }
 
+/* The directory of tables, and the worker that fills it. Without them all tables are built. */
+static struct table_source *open_tables(struct recording_session *s)
+{
+	const char *why = "--table-cache off";
+	struct diag dropped = { 0 };
+	struct unwind_worker *trusted = NULL;
+	struct table_cache *cache = NULL;
+
+	if (s->worker && s->plan->table_cache)
+		cache = table_cache_open(s->plan->table_cache, TABLE_CACHE_BYTES, &why);
+	if (cache)
+		trusted = unwind_worker_start(&dropped);
+	else if (s->plan->table_cache && strcmp(s->plan->table_cache, TABLE_CACHE_DIR))
+		diag_warn(s->d, "--table-cache %s: %s: unwind tables are not kept; name a directory that "
+			  "only root may write, or off", s->plan->table_cache, why);
+	else if (s->plan->verbose)
+		diag_note(s->d, "unwind tables are not kept: %s", why);
+	diag_free(&dropped);
+	return table_source_new(s->worker, cache, trusted);
+}
+
 /*
  * Without the worker, stacks are walked by frame pointers. Start it now, so that it inherits no
  * descriptor that is opened later.
  */
-static void start_worker(struct recording_session *s)
+static void start_workers(struct recording_session *s)
 {
 	struct diag step = { 0 };
 
 	if (!plan_profiles(s->plan) || s->plan->timers)
 		return;
 	s->worker = unwind_worker_start(&step);
+	s->tables = open_tables(s);
 	for (size_t i = 0; i < step.nmsgs; i++)
 		diag_warn(s->d, "%s: user stacks follow frame pointers", step.msgs[i].text);
 	diag_free(&step);
@@ -474,7 +499,7 @@ int recording_session_begin(struct recording_session *s)
 	raise_priority();
 	if (plan_profiles(s->plan) && opener_start(s->d) < 0)
 		return -1;
-	start_worker(s); /* inherits the priority: stacks wait for its tables */
+	start_workers(s); /* inherits the priority: stacks wait for its tables */
 	describe(s);
 	if (recording_session_flight_open(s) < 0 || recording_session_flight_watch(s) < 0 ||
 	    open_capture(s) < 0 || open_recording(s) < 0)

@@ -37,6 +37,8 @@
 #include "user/space/binaries.h"
 #include "user/space/procmap.h"
 #include "user/space/sideband.h"
+#include "user/unwind/tablecache.h"
+#include "user/unwind/tablesource.h"
 #include "user/unwind/worker.h"
 
 /* The first entries of `fds`; FD_LOAD only if there is a load. Rings and side band follow. */
@@ -78,8 +80,9 @@ struct recording_session {
 	struct task_events *tasks;    /* … that records are made from */
 	size_t perf_at, nperf;        /* the place of their descriptors in fds */
 	struct span_set *spans;          /* NULL: there are none */
-	struct unwind_worker *worker; /* builds unwind tables; NULL: could not be started */
-	size_t worker_at;             /* its index in fds; its descriptor may change */
+	struct unwind_worker *worker; /* reads others' files; NULL: could not be started */
+	struct table_source *tables;  /* NULL: there are no stacks */
+	size_t tables_at;             /* the index of its descriptors in fds; they may change */
 	struct recorder_xml recorder_xml;
 	struct exp_usage usage_base, usage_end; /* at the begin and the end of the capture */
 	struct live live;

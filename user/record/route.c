@@ -17,6 +17,7 @@
 #include "user/record/pools.h"
 #include "user/record/schedule.h"
 #include "user/space/opener.h"
+#include "user/unwind/tablesource.h"
 #include "user/unwind/worker.h"
 
 /* Marks an image that -F does not select, the recorder's, or one for which there was no room. */
@@ -111,8 +112,8 @@ static bool is_family(pid_t parent, const struct image *im)
 }
 
 /*
- * The recorder's own processes: itself, one with children for unwind tables, one with children that
- * open files. A child whose parent has ended has another parent, but these two end last. The process
+ * The recorder's own processes: itself, two with children for unwind tables, one with children that
+ * open files. A child whose parent has ended has another parent, but these three end last. The process
  * of a program is the recorder's until it executes the program.
  */
 static bool is_recorder(const struct drain *dr, const struct image *im)
@@ -120,7 +121,8 @@ static bool is_recorder(const struct drain *dr, const struct image *im)
 	const struct drain_parts *p = &dr->parts;
 
 	return im->launcher || (p->recorder && im->pid == p->recorder) || is_family(opener_pid(), im) ||
-	       is_family(p->worker ? unwind_worker_pid(p->worker) : 0, im);
+	       is_family(p->worker ? unwind_worker_pid(p->worker) : 0, im) ||
+	       is_family(p->tables ? table_source_pid(p->tables) : 0, im);
 }
 
 static bool is_recorder_task(struct drain *dr, const struct er_task *task, uint64_t time_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/unwind/store.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "user/space/opener.h"
 #include "user/space/procmap.h"
 #include "user/unwind/table.h"
+#include "user/unwind/tablesource.h"
 #include "user/unwind/words.h"
 #include "user/unwind/worker.h"
 
@@ -47,17 +49,17 @@ struct store {
 	VEC(struct stored) stored; /* by file number */
 	VEC(struct unplaced) unplaced;
 	struct store_counts counts;
-	struct unwind_worker *worker; /* NULL: there are no tables */
+	struct table_source *source;
 	uint64_t now_ns;
 	uint64_t first_ns; /* when a table was first needed; 0: never */
 };
 
-struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker, uint32_t limit)
+struct store *store_new(struct unwind_maps *maps, struct table_source *source, uint32_t limit)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
 	s->maps = maps;
-	s->worker = worker;
+	s->source = source;
 	s->files = unwind_maps_files(maps);
 	words_init(&s->words, limit);
 	/* The kernel takes 10 to 20 ms to add a chunk. These are added before stacks wait for them. */
@@ -292,13 +294,6 @@ static void give_up(struct store *s, uint32_t file)
 	publish_inode(s, file, file);
 }
 
-static void submit(struct store *s, uint32_t file, int fd)
-{
-	set_state(s, file, ER_FILE_PENDING);
-	if (!s->worker || unwind_worker_submit(s->worker, file, fd, -1) < 0)
-		give_up(s, file);
-}
-
 static void need(struct store *s, uint32_t file, uint64_t needed_ns)
 {
 	struct stored *f = stored_at(s, file);
@@ -308,8 +303,28 @@ static void need(struct store *s, uint32_t file, uint64_t needed_ns)
 	f->needed_ns = needed_ns;
 	if (!s->first_ns)
 		s->first_ns = needed_ns;
-	if (s->worker)
-		unwind_worker_hurry(s->worker, file);
+	table_source_hurry(s->source, file);
+}
+
+/* The table may be there at once. Otherwise it comes by store_poll, or never. */
+static void request(struct store *s, uint32_t file, const char *path, uint64_t needed_ns)
+{
+	struct stored *f = stored_at(s, file);
+	struct unwind_table t;
+	int err;
+
+	set_state(s, file, ER_FILE_PENDING);
+	err = table_source_request(s->source, file, f->fd, path, &t);
+	if (err && err != -EINPROGRESS) {
+		give_up(s, file);
+		return;
+	}
+	need(s, file, needed_ns);
+	if (err)
+		return;
+	s->counts.kept++;
+	take_table(s, file, &t);
+	unwind_table_free(&t);
 }
 
 void store_want(struct store *s, pid_t pid, const struct mapping *m, uint64_t needed_ns)
@@ -330,12 +345,10 @@ void store_want(struct store *s, pid_t pid, const struct mapping *m, uint64_t ne
 		f->fd = mapped_open(pid, m);
 		f->tried_ns = s->now_ns;
 	}
-	if (f->fd >= 0) {
-		submit(s, m->file, f->fd);
-		need(s, m->file, needed_ns);
-	} else if (++f->tries >= MAX_TRIES) {
+	if (f->fd >= 0)
+		request(s, m->file, m->path, needed_ns);
+	else if (++f->tries >= MAX_TRIES)
 		give_up(s, m->file);
-	}
 }
 
 static bool is_unplaced(const struct store *s, uint32_t file)
@@ -371,7 +384,7 @@ void store_poll(struct store *s, uint64_t now_ns)
 
 	s->now_ns = now_ns;
 	place_waiting(s);
-	while (s->worker && unwind_worker_next(s->worker, &r)) {
+	while (table_source_next(s->source, &r)) {
 		if (r.err)
 			give_up(s, r.key);
 		else
@@ -386,7 +399,7 @@ bool store_is_half_full(const struct store *s)
 
 bool store_waits(const struct store *s)
 {
-	return s->unplaced.len || (s->worker && unwind_worker_waiting(s->worker));
+	return s->unplaced.len || table_source_waits(s->source);
 }
 
 bool store_code(void *self, uint32_t file, uint64_t offset, uint64_t *ret)

@@ -16,8 +16,8 @@
 
 struct mapping;
 struct store;
+struct table_source;
 struct unwind_maps;
-struct unwind_worker;
 
 enum { STORE_PYTHONS = 8 };
 
@@ -29,6 +29,7 @@ struct store_delays {
 
 struct store_counts {
 	uint64_t built, failed; /* tables; failed: files that have none, or cannot be read */
+	uint64_t kept;          /* of those built: by an earlier recording, see tablecache.h */
 	uint64_t evicted;
 	uint64_t refused;       /* tables larger than the memory for all tables */
 	uint64_t bytes;         /* of the tables there are */
@@ -43,8 +44,8 @@ struct store_counts {
 
 #define STORE_PROMPT_NS 50000000ULL
 
-/* Both are borrowed; without a worker no file has a table. All tables have `limit` words. */
-struct store *store_new(struct unwind_maps *maps, struct unwind_worker *worker, uint32_t limit);
+/* Both are borrowed. All tables have `limit` words. */
+struct store *store_new(struct unwind_maps *maps, struct table_source *source, uint32_t limit);
 void store_free(struct store *s); /* NULL: nothing */
 
 /*

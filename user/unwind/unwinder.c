@@ -12,8 +12,8 @@
 #include "user/jit/runtime.h"
 #include "user/space/space.h"
 #include "user/unwind/publish.h"
+#include "user/unwind/tablesource.h"
 #include "user/unwind/vmmemory.h"
-#include "user/unwind/worker.h"
 
 /* In bytes. The table of a file with more code is built only when a walk needs it. */
 enum { LARGE_TEXT = 16 << 20 };
@@ -22,20 +22,20 @@ struct unwinder {
 	struct unwind_maps *maps;
 	struct publisher *publisher;
 	struct store *store;
-	struct unwind_worker *worker;
+	struct table_source *source;
 	uint64_t nwalked; /* raw stacks */
 	struct map vms;   /* by image: struct er_hotspot * */
 	struct vm_memory *memory; /* of the image whose stack was walked last; NULL: not read yet */
 };
 
-struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker)
+struct unwinder *unwinder_new(struct unwind_maps *maps, struct table_source *source)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
 
 	u->maps = maps;
-	u->worker = worker;
+	u->source = source;
 	u->publisher = publisher_new(maps);
-	u->store = store_new(maps, worker, UNWIND_MAX_CHUNKS * ER_CHUNK_WORDS);
+	u->store = store_new(maps, source, UNWIND_MAX_CHUNKS * ER_CHUNK_WORDS);
 	return u;
 }
 
@@ -184,12 +184,12 @@ bool unwinder_builds(const struct unwinder *u, uint32_t file)
 
 bool unwinder_wait(struct unwinder *u, int timeout_ms, bool names)
 {
-	struct pollfd fd = { .events = POLLIN };
+	struct pollfd fds[TABLE_SOURCE_WORKERS];
 
 	if (!names && !store_waits(u->store))
 		return false;
-	fd.fd = unwind_worker_fd(u->worker);
-	poll(&fd, 1, timeout_ms);
+	table_source_poll(u->source, fds);
+	poll(fds, TABLE_SOURCE_WORKERS, timeout_ms);
 	return true;
 }
 
@@ -273,10 +273,10 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 	struct store_counts c;
 
 	store_counts(u->store, &c);
-	buf_printf(b, "<tables built=\"%" PRIu64 "\" failed=\"%" PRIu64 "\" evicted=\"%" PRIu64
+	buf_printf(b, "<tables built=\"%" PRIu64 "\" kept=\"%" PRIu64 "\" failed=\"%" PRIu64 "\" evicted=\"%" PRIu64
 		   "\" refused=\"%" PRIu64 "\" bytes=\"%" PRIu64 "\" spaces_full=\"%" PRIu64
 		   "\" walked=\"%" PRIu64 "\"",
-		   c.built, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher),
+		   c.built, c.kept, c.failed, c.evicted, c.refused, c.bytes, publisher_full(u->publisher),
 		   u->nwalked);
 	write_delays("first_", &c.first, b);
 	write_delays("", &c.later, b);

@@ -18,12 +18,12 @@
 struct buf;
 struct er_hotspot;
 struct image;
+struct table_source;
 struct unwinder;
 struct unwind_maps;
-struct unwind_worker;
 
-/* Both are borrowed; without a worker (NULL) there are no tables. */
-struct unwinder *unwinder_new(struct unwind_maps *maps, struct unwind_worker *worker);
+/* Both are borrowed. */
+struct unwinder *unwinder_new(struct unwind_maps *maps, struct table_source *source);
 void unwinder_free(struct unwinder *u); /* NULL: nothing */
 
 /* A stack of the image has this key: publish its mappings, unless that has been done. */

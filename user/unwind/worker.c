@@ -126,6 +126,8 @@ static int launch(struct unwind_worker *w)
 	w->control = control[0];
 	if (w->pid < 0)
 		return -errno;
+	/* Processes that are started later must not read or change what this one writes. */
+	madvise(w->areas, SHARED, MADV_DONTFORK);
 	return recv(w->sock, &err, sizeof(err), 0) == sizeof(err) ? err : -ECHILD;
 }
 
@@ -353,21 +355,11 @@ static void count(struct unwind_worker_stats *s, const struct unwind_result *r)
 	}
 }
 
-/* The parts must follow each other and fill the words: the reply is not trusted. */
-static bool is_sound_table(const struct worker_reply *r)
-{
-	const struct er_unwind_file *f = &r->file;
-	uint64_t words = (uint64_t)f->nrules * ER_RULE_WORDS + f->blocks + 1 + f->nrows;
-
-	return f->nrules && f->nrules <= ER_RULE_MAX && f->index == f->nrules * ER_RULE_WORDS &&
-	       !f->rules && f->rows == f->index + f->blocks + 1 && words == r->nwords &&
-	       words <= UNWIND_TABLE_BYTES / sizeof(__u32) && !(f->first % ER_BLOCK_BYTES);
-}
-
+/* The reply is not trusted. */
 static bool is_sound(enum worker_task task, const struct worker_reply *r)
 {
 	if (task == WORKER_TABLE)
-		return is_sound_table(r);
+		return unwind_table_is_sound(&r->file, r->nwords);
 	return r->nwords <= WORKER_NAMES_MAX && r->nnames <= WORKER_NAMES_BYTES &&
 	       r->used <= WORKER_USED_MAX;
 }

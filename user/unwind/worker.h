@@ -23,10 +23,7 @@
 #include "user/jit/batch.h"
 #include "user/unwind/table.h"
 
-enum {
-	UNWIND_JOB_SECONDS = 10,
-	UNWIND_TABLE_BYTES = 32 << 20, /* the largest table; 400 MB of text */
-};
+enum { UNWIND_JOB_SECONDS = 10 };
 
 struct diag;
 struct unwind_worker;
