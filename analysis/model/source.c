@@ -81,13 +81,17 @@ static const char *path_of(struct session *s, const struct lineinfo *l, uint32_t
 static struct srcline srcline_of(struct session *s, const struct lineinfo *l, uint32_t file,
 				 uint32_t line)
 {
+	if (file == LINE_FILE_NONE)
+		return (struct srcline){ 0 };
 	return (struct srcline){ .file = path_of(s, l, file), .line = line };
 }
 
 static bool scope_line(const struct dynscope *at, struct srcline *ret)
 {
-	*ret = (struct srcline){ .file = at->source, .line = at->line };
-	return at->source && at->line;
+	bool known = at->source && at->line;
+
+	*ret = known ? (struct srcline){ .file = at->source, .line = at->line } : (struct srcline){ 0 };
+	return known;
 }
 
 /* The line of the outermost method at an offset, or of the innermost one. */

@@ -22,7 +22,7 @@ struct machine;
 
 /* A source line. Paths are interned: equal paths are equal pointers. */
 struct srcline {
-	const char *file;
+	const char *file; /* NULL: unknown; then line is 0 */
 	uint32_t line;
 };
 
@@ -30,7 +30,7 @@ struct inlined_at {
 	const char *name;     /* the function called; NULL: unknown */
 	const char *symbol;   /* its mangled name; NULL: the same */
 	const char *declared; /* file of its declaration, interned; NULL: unknown */
-	struct srcline call;  /* line of the call */
+	struct srcline call;  /* line of the call; it may be unknown */
 };
 
 /*

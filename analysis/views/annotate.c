@@ -503,7 +503,7 @@ static const char *file_of_func(struct session *s, const struct func *f, const c
 		if (path_is_named(rows.data[i].src.file, name))
 			found = rows.data[i].src.file;
 		for (size_t k = 0; !found && k < n; k++) {
-			if (path_is_named(calls[k].call.file, name))
+			if (calls[k].call.file && path_is_named(calls[k].call.file, name))
 				found = calls[k].call.file;
 		}
 	}

@@ -19,6 +19,7 @@ void put_inlined(struct buf *b, struct session *s, const struct func *f, uint64_
 			at = calls[i + 1].call;
 		else if (!func_written(s, f, offset, &at))
 			return;
-		buf_printf(b, " %s:%u", base_name(at.file), at.line);
+		if (at.file)
+			buf_printf(b, " %s:%u", base_name(at.file), at.line);
 	}
 }

@@ -52,8 +52,9 @@ static void gather_inlined(struct annotate *a, const struct func *f, struct rema
 				at = calls[k + 1].call;
 			else if (!func_written(s, f, rows.data[i].offset, &at))
 				continue;
-			vec_push(&ret->at, (struct remark_at){ calls[k].call.line, calls[k].name,
-							       base_name(at.file) });
+			if (at.file)
+				vec_push(&ret->at, (struct remark_at){ calls[k].call.line, calls[k].name,
+								       base_name(at.file) });
 		}
 	}
 	vec_free(&rows);

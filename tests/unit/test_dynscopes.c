@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inlined calls and lines of generated code, from the file dynscopes. */
 #include "analysis/model/source.h"
+#include "analysis/views/inlined.h"
 #include "tests/fixtures/tempdir.h"
 #include "tests/unit/session_fixture.h"
 
@@ -27,23 +28,28 @@ static const unsigned char scopes[] = { 3, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0
 					4, 0, 0, 5, 0, 0, 21, 2, 1, 0, 3, 2, 30,
 					4, 0, 1, 8, 3, 8, 4, 8, 0 };
 
-static void put_methods(struct expwriter *w)
+static void put_methods(struct expwriter *w, const char *second)
 {
 	put_method(w, 1, "void A.one()", "p/A.java");
-	put_method(w, 2, "void B.two()", "p/B.java");
+	put_method(w, 2, "void B.two()", second);
 	put_method(w, 3, "void A.three()", "p/A.java");
 }
 
-static void make(struct opened *o)
+static void make_with(struct opened *o, const char *second)
 {
 	struct expwriter *w;
 
 	fixture_new(o);
 	w = exp_builder_writer(o->builder);
 	expwriter_function(w, 0, CODE, SIZE, "void A.one()");
-	put_methods(w);
+	put_methods(w, second);
 	expwriter_scopes(w, 0, CODE, scopes, sizeof(scopes));
 	exp_builder_profile(o->builder, 1, "main>0x7e000014", MS_USER, 1);
+}
+
+static void make(struct opened *o)
+{
+	make_with(o, "p/B.java");
 }
 
 static void is_at(const struct srcline *at, const char *file, uint32_t line)
@@ -116,6 +122,32 @@ static void parts_have_lines(void **state)
 	assert_true(func_same_unit(o.session, the_func(&o, "void A.one()"), the_func(&o, "void A.one()")));
 	assert_false(func_same_unit(o.session, the_func(&o, "void A.one()"), the_func(&o, "main")));
 	vec_free(&rows);
+	fixture_free(&o);
+}
+
+/* Classes that a program makes while it runs may have no source. */
+static void a_method_without_source_has_no_line(void **state)
+{
+	struct inlined_at calls[4];
+	struct table t = { 0 };
+	struct buf b = { 0 };
+	struct opened o;
+	struct srcline at;
+	struct func *f;
+
+	make_with(&o, "");
+	fixture_open(&o);
+	f = the_func(&o, "void A.one()");
+	assert_int_equal(func_inlined(o.session, f, 16, calls, 4), 2);
+	assert_true(!calls[1].call.file && !calls[1].call.line);
+	assert_false(func_written(o.session, f, 15, &at));
+	put_inlined(&b, o.session, f, 16);
+	assert_string_equal(b.data, " <-- void B.two() <-- void A.three() A.java:12");
+	buf_free(&b);
+	assert_int_equal(view_places(&o.view, PLACES_PCS, &t, &o.diag), 0);
+	table_free(&t);
+	view_source(&o.view, f, "B.java", &t, &o.diag);
+	table_free(&t);
 	fixture_free(&o);
 }
 
@@ -222,6 +254,7 @@ int main(void)
 		cmocka_unit_test(code_has_methods_and_lines),
 		cmocka_unit_test(inlined_methods_are_frames),
 		cmocka_unit_test(parts_have_lines),
+		cmocka_unit_test(a_method_without_source_has_no_line),
 		cmocka_unit_test(functions_share_an_address),
 		cmocka_unit_test(records_that_differ_do_not_count),
 		cmocka_unit_test(without_a_method_nothing_is_known),
