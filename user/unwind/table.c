@@ -19,8 +19,8 @@
 
 enum {
 	ROWS_MAX = 1 << 24, /* twice as many as the largest table can have */
-	PADDING_MAX = 64,   /* longest padding between functions */
-	ALIGNMENT = 16,	    /* of functions */
+	PADDING_MAX = 64, /* longest padding between functions */
+	ALIGNMENT = 16, /* of functions */
 };
 
 /* A function's code: file offsets [begin, end), and its rows. */
@@ -43,8 +43,8 @@ struct builder {
 	struct rules rules;
 	VEC(struct span) spans;
 	VEC(struct row) rows;
-	struct span *span; /* the span that is being read, */
-	uint64_t addr;	   /* and the address of its beginning */
+	struct span *span;      /* the span that is being read, */
+	uint64_t addr;          /* and the address of its beginning */
 	struct unwind_counts *counts;
 	bool full;
 };
@@ -60,8 +60,7 @@ static void add_row(void *ctx, uint64_t pc, const struct er_unwind_rule *rule)
 	b->counts->cfi_rows++;
 	b->counts->bad_rows += rule->cfa == ER_CFA_BAD;
 	b->needs_bx |= rule->cfa == ER_CFA_REG && (rule->reg & 15) == ER_DWARF_RBX;
-	vec_push(&b->rows,
-		 (struct row){ .off = pc - b->addr, .rule = rules_number(&b->rules, rule) });
+	vec_push(&b->rows, (struct row){ .off = pc - b->addr, .rule = rules_number(&b->rules, rule) });
 }
 
 /* Whether an FDE's code lies in one executable segment; where it lies in the file. */
@@ -176,7 +175,7 @@ static void arrange(struct builder *b)
 	size_t n = 0;
 
 	sort(b);
-	vec_for_each (s, &b->spans) {
+	vec_for_each(s, &b->spans) {
 		struct span *last = n ? &b->spans.data[n - 1] : NULL;
 
 		if (last && last->begin == s->begin)
@@ -198,10 +197,7 @@ static void arrange_rest(struct builder *b, size_t n)
 
 	for (size_t i = n; i < b->spans.len; i++) {
 		const struct span s = b->spans.data[i];
-		struct {
-			const struct span *data;
-			size_t len;
-		} first = { b->spans.data, n };
+		struct { const struct span *data; size_t len; } first = { b->spans.data, n };
 		size_t at = vec_upto(&first, begin, s.begin);
 
 		if (at && first.data[at - 1].end > s.begin)
@@ -285,7 +281,7 @@ static int write_table(struct builder *b, struct unwind_table *t)
 	memcpy(t->words, b->rules.list.data, nrules * sizeof(*b->rules.list.data));
 	w.index = t->words + t->file.index;
 	w.rows = t->words + t->file.rows;
-	vec_for_each (s, &b->spans) {
+	vec_for_each(s, &b->spans) {
 		write_span(&w, b, s);
 		if (gap_after(b, s))
 			write_row(&w, s->end, ER_RULE_NO_ENTRY);
@@ -300,9 +296,8 @@ static int write_table(struct builder *b, struct unwind_table *t)
 static void add_known(void *ctx, uint64_t begin, uint64_t end, const struct er_unwind_rule *rule)
 {
 	struct builder *b = ctx;
-	const struct span span = {
-		.begin = begin, .end = end, .row = b->rows.len, .nrows = 1, .order = b->spans.len
-	};
+	const struct span span = { .begin = begin, .end = end, .row = b->rows.len, .nrows = 1,
+				   .order = b->spans.len };
 
 	vec_push(&b->rows, (struct row){ .off = 0, .rule = rules_number(&b->rules, rule) });
 	vec_push(&b->spans, span);

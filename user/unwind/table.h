@@ -20,19 +20,19 @@
 enum { UNWIND_TABLE_BYTES = 32 << 20 }; /* the largest table that is kept; 400 MB of text */
 
 struct unwind_input {
-	const void *elf; /* the file as it is on disk, or a vdso as it is in memory */
+	const void *elf;   /* the file as it is on disk, or a vdso as it is in memory */
 	size_t elf_size;
 	const void *debug; /* its debug file, for .debug_frame; NULL: none */
 	size_t debug_size;
 };
 
 struct unwind_counts {
-	size_t functions;   /* FDEs with code in the file */
-	size_t bad_entries; /* entries that were skipped: damaged, or of an unknown form */
-	size_t outside;	    /* FDEs whose code is not in the file's executable segments */
-	size_t cfi_rows;    /* rows in the call frame information */
-	size_t bad_rows;    /* rows among them that no rule can express */
-	size_t text;	    /* bytes of executable segments */
+	size_t functions;    /* FDEs with code in the file */
+	size_t bad_entries;  /* entries that were skipped: damaged, or of an unknown form */
+	size_t outside;      /* FDEs whose code is not in the file's executable segments */
+	size_t cfi_rows;     /* rows in the call frame information */
+	size_t bad_rows;     /* rows among them that no rule can express */
+	size_t text;         /* bytes of executable segments */
 };
 
 /* A table: its words, and the offsets of its parts (file.index, rows, rules). */
