@@ -10,7 +10,8 @@
  *	add $N,%rsp; pop %rbp; [cmp x(%r15),%rsp; ja stub]; ret	or  jmp
  *
  * In between rsp does not change where another frame can be called. At the leaf, the code's bytes
- * say whether the frame is made. Whatever the frame, its return address must follow a call, or lie
+ * say whether the frame is made. Code that compares two strings keeps a number on the stack; then
+ * the return address is a word higher. Whatever the frame, its return address must follow a call, or lie
  * where the VM continues without one: in the interpreter, or at the beginning of a method's code for
  * leaving it (deoptimization). Otherwise the walk ends.
  *
@@ -29,6 +30,7 @@ enum {
 	HOTSPOT_FREE = 0xff,
 	HOTSPOT_FRAME_MAX = 1 << 16,  /* words */
 	HOTSPOT_BACK = 48,            /* bytes before ip that are searched for the end of a prologue */
+	HOTSPOT_COMPARE = 512,        /* and for the beginning of a comparison of strings */
 	HOTSPOT_REACH = 1 << 20,      /* bytes of an interpreter's frame */
 };
 
@@ -318,11 +320,53 @@ static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_
 	return ER_END_NOT;
 }
 
+/*
+ * Look for the beginning of a comparison: push %rcx; cmovle %eax,%edx. The registers are always these. The push
+ * is before ip, the other 3 bytes may not be.
+ */
+static long unwind_compare_scan(__u32 i, struct unwind_env **ctx)
+{
+	struct unwind_blob *b = unwind_blob(*ctx);
+	__u64 word, at = b->ip + 3 - HOTSPOT_COMPARE + i * 8;
+
+	if (!unwind_read(*ctx, at, &word))
+		word = 0;
+	for (__u32 k = 0; k < 8; k++) {
+		b->window = b->window >> 8 | unwind_byte(word, k) << 56;
+		b->made |= unwind_is_zero(b->window >> 32 ^ 0xd04e0f51);
+	}
+	return 0;
+}
+
+/*
+ * To the caller of a method that is comparing strings: a number is on its stack. Only if the word at the return
+ * address's usual place is none. The next word must follow a call, and such a comparison begin before ip.
+ */
+static inline enum er_end unwind_blob_compares(struct unwind_env *env, struct unwind_regs *r, __u64 cfa)
+{
+	struct unwind_blob *b = unwind_blob(env);
+	__u64 ra, bp, code;
+
+	if (!unwind_read(env, cfa - 16, &bp) || !unwind_read(env, cfa - 8, &ra))
+		return ER_END_FAULT;
+	ra = unwind_true_return(env, cfa - 8, ra);
+	if (!unwind_read(env, ra - 8, &code) || !unwind_is_call(code))
+		return ER_END_NO_CFI;
+	b->ip = r->ip;
+	b->window = b->made = 0;
+	unwind_repeat(HOTSPOT_COMPARE / 8, unwind_compare_scan, &env);
+	if (!b->made)
+		return ER_END_NO_CFI;
+	*r = (struct unwind_regs){ .ip = ra, .sp = cfa, .bp = bp, .flags = r->flags & UNWIND_USED_FP };
+	return ER_END_NOT;
+}
+
 /* By the size of the frame. Its saved rbp is below the return address. */
 static inline enum er_end unwind_blob_by_size(struct unwind_env *env, struct unwind_regs *r,
 					      enum unwind_leaf_code kind)
 {
 	__u64 cfa = r->sp + unwind_blob(env)->size, bp = r->bp;
+	enum er_end end;
 
 	if (kind == UNWIND_FRAME_UNSURE || unwind_blob(env)->size < 16)
 		return ER_END_NO_CFI;
@@ -333,7 +377,10 @@ static inline enum er_end unwind_blob_by_size(struct unwind_env *env, struct unw
 	if ((kind == UNWIND_FRAME_MADE || kind == UNWIND_FRAME_PUSHED) &&
 	    !unwind_read(env, cfa - 16, &bp))
 		return ER_END_FAULT;
-	return unwind_blob_out(env, r, cfa, cfa, bp);
+	end = unwind_blob_out(env, r, cfa, cfa, bp);
+	if ((end == ER_END_NO_CFI || end == ER_END_RA_ZERO) && kind == UNWIND_FRAME_MADE && r->flags & UNWIND_EXACT)
+		end = unwind_blob_compares(env, r, cfa + 8);
+	return end;
 }
 
 /* The caller's rsp, which the interpreter's frame has below its rbp; 0: it is none. */
@@ -367,13 +414,15 @@ static inline int unwind_by_blob(struct unwind_env *env, struct unwind_regs *r)
 {
 	struct unwind_blob *b = unwind_blob(env);
 	bool leaf = r->flags & UNWIND_EXACT;
+	enum unwind_leaf_code kind = UNWIND_FRAME_MADE;
 
 	b->frame = 0;
 	if (!unwind_blob_find(env, unwind_lookup_pc(r)))
 		return UNWIND_BY_POINTER;
 	switch (b->kind) {
 	case UNWIND_BLOB_METHOD:
-		return unwind_blob_by_size(env, r, leaf ? unwind_blob_leaf(env, r->ip) : UNWIND_FRAME_MADE);
+		kind = leaf ? unwind_blob_leaf(env, r->ip) : UNWIND_FRAME_MADE;
+		break;
 	case UNWIND_BLOB_JUMP:
 		return unwind_blob_out(env, r, r->sp + 8, r->sp + 8, r->bp);
 	case UNWIND_BLOB_NATIVE:
@@ -385,9 +434,10 @@ static inline int unwind_by_blob(struct unwind_env *env, struct unwind_regs *r)
 	case UNWIND_BLOB_ADAPTER:
 		return ER_END_NO_CFI;
 	default:
-		return leaf || b->size < 16 ? UNWIND_BY_POINTER :
-					      unwind_blob_by_size(env, r, UNWIND_FRAME_MADE);
+		if (leaf || b->size < 16)
+			return UNWIND_BY_POINTER;
 	}
+	return unwind_blob_by_size(env, r, kind); /* once: a function of its own would be a call too deep */
 }
 
 /* A step by the frame pointer has succeeded. Out of the interpreter, rsp is not what it seems. */

@@ -65,6 +65,13 @@ static const unsigned char large[] = {
 	0x0f, 0x87, 0x01, 0x00, 0x00, 0x00, 0xc3,       /* 27: ja; ret */
 };
 
+static const unsigned char compares[] = {
+	0x55, 0x48, 0x83, 0xec, 0x20,                   /* push %rbp; sub */
+	0x2b, 0xca, 0x51, 0x0f, 0x4e, 0xd0,             /* 5: sub %edx,%ecx; push %rcx; cmovle %eax,%edx */
+	0x0f, 0xb6, 0x04, 0x17,                         /* 11: movzbl (%rdi,%rdx,1),%eax */
+	0x58, 0x48, 0x8b, 0x43, 0x10,                   /* 15: pop %rax; the body */
+};
+
 /* The words between sp and the return address at an instruction, and whether rbp is the caller's. */
 struct place {
 	unsigned off, words;
@@ -192,6 +199,30 @@ static void each_instruction(void **state)
 		make(v, large, sizeof(large), LARGE, 8);
 		CHECK(of_large, LARGE);
 	}
+}
+
+/* While strings are compared the return address is a word higher. */
+static void comparison(void **state)
+{
+	static const struct place of_compares[] = {
+		{ 5, 5, false }, { 7, 5, false }, { 8, 6, false }, { 11, 6, false }, { 15, 6, false }, { 16, 5, false },
+	};
+	const uint64_t ip = CODE(METHOD) + 11, want[] = { ip };
+	struct unwind_walked w;
+	uint64_t pcs[FRAMES];
+
+	for (enum hvm_version v = HVM_17; v <= HVM_25; v++) {
+		make(v, compares, sizeof(compares), WORDS, 5);
+		CHECK(of_compares, WORDS);
+	}
+	make(HVM_17, compares, sizeof(compares), WORDS, 5);
+	put(STACK + WORDS * 8, CALLER + 1); /* no call before it */
+	w = walk(ip, STACK, NOWHERE, pcs);
+	is_walk(&w, pcs, ER_END_NO_CFI, 1, want);
+	make(HVM_17, pushes, sizeof(pushes), WORDS, 20); /* compares nothing */
+	put(STACK + WORDS * 8, CALLER);
+	w = walk(CODE(METHOD) + 20, STACK, NOWHERE, pcs);
+	is_walk(&w, pcs, ER_END_NO_CFI, 1, (const uint64_t[]){ CODE(METHOD) + 20 });
 }
 
 /* The leaf is the method. It returns to `ra', where rbp is BP and rsp is the address that is returned. */
@@ -387,7 +418,7 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instruction), cmocka_unit_test(interpreter),
+		cmocka_unit_test(each_instruction), cmocka_unit_test(comparison), cmocka_unit_test(interpreter),
 		cmocka_unit_test(interpreter_leaf), cmocka_unit_test(stubs),
 		cmocka_unit_test(jumps),	    cmocka_unit_test(deoptimized),
 		cmocka_unit_test(unknown),	    cmocka_unit_test(hostile),
