@@ -40,6 +40,7 @@ struct unwind_blob {
 	__u64 frame;      /* rbp of the interpreter's frame that the step left; 0: it left none */
 	__u64 map, segment, found; /* the search in a segment map */
 	__u64 ip, window, made, unread; /* the search for the end of a prologue */
+	__u64 compares, searches;   /* 1: such code begins before ip */
 };
 
 /* Words of code from `at` on, and what the scans have seen in them. */

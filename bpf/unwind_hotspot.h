@@ -10,8 +10,8 @@
  *	add $N,%rsp; pop %rbp; [cmp x(%r15),%rsp; ja stub]; ret	or  jmp
  *
  * In between rsp does not change where another frame can be called. At the leaf, the code's bytes
- * say whether the frame is made. Code that compares two strings keeps a number on the stack; then
- * the return address is a word higher. Whatever the frame, its return address must follow a call, or lie
+ * say whether the frame is made. Code that compares or searches strings keeps numbers on the stack meanwhile, so
+ * the return address is higher. Whatever the frame, its return address must follow a call, or lie
  * where the VM continues without one: in the interpreter, or at the beginning of a method's code for
  * leaving it (deoptimization). Otherwise the walk ends.
  *
@@ -30,7 +30,7 @@ enum {
 	HOTSPOT_FREE = 0xff,
 	HOTSPOT_FRAME_MAX = 1 << 16,  /* words */
 	HOTSPOT_BACK = 48,            /* bytes before ip that are searched for the end of a prologue */
-	HOTSPOT_COMPARE = 512,        /* and for the beginning of a comparison of strings */
+	HOTSPOT_PUSHES = 512,         /* and for what compares or searches strings */
 	HOTSPOT_REACH = 1 << 20,      /* bytes of an interpreter's frame */
 };
 
@@ -321,30 +321,56 @@ static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_
 }
 
 /*
- * Look for the beginning of a comparison: push %rcx; cmovle %eax,%edx. The registers are always these. The push
- * is before ip, the other 3 bytes may not be.
+ * Look for the code that pushes. The registers are always these, and the first push is before ip; the other 3
+ * bytes may not be.
+ *
+ *	push %rcx; cmovle %eax,%edx				a comparison: the difference of the lengths
+ *	push %rax; push %rsi; push %rdi; push %rcx	a search: the last one is rsp before it began
  */
-static long unwind_compare_scan(__u32 i, struct unwind_env **ctx)
+static long unwind_push_scan(__u32 i, struct unwind_env **ctx)
 {
 	struct unwind_blob *b = unwind_blob(*ctx);
-	__u64 word, at = b->ip + 3 - HOTSPOT_COMPARE + i * 8;
+	__u64 word, at = b->ip + 3 - HOTSPOT_PUSHES + i * 8;
 
 	if (!unwind_read(*ctx, at, &word))
 		word = 0;
 	for (__u32 k = 0; k < 8; k++) {
 		b->window = b->window >> 8 | unwind_byte(word, k) << 56;
-		b->made |= unwind_is_zero(b->window >> 32 ^ 0xd04e0f51);
+		b->compares |= unwind_is_zero(b->window >> 32 ^ 0xd04e0f51);
+		b->searches |= unwind_is_zero(b->window >> 32 ^ 0x51575650);
 	}
 	return 0;
 }
 
-/*
- * To the caller of a method that is comparing strings: a number is on its stack. Only if the word at the return
- * address's usual place is none. The next word must follow a call, and such a comparison begin before ip.
- */
-static inline enum er_end unwind_blob_compares(struct unwind_env *env, struct unwind_regs *r, __u64 cfa)
+static inline void unwind_scan_pushes(struct unwind_env *env, const struct unwind_regs *r)
 {
 	struct unwind_blob *b = unwind_blob(env);
+
+	b->ip = r->ip;
+	b->window = b->compares = b->searches = 0;
+	unwind_repeat(HOTSPOT_PUSHES / 8, unwind_push_scan, &env);
+}
+
+/*
+ * rsp as it was before the method began to search a string, if it is doing that; else as it is. The search may
+ * also have copied one string or both, 16 bytes each.
+ */
+static inline __u64 unwind_before_search(struct unwind_env *env, const struct unwind_regs *r)
+{
+	__u64 sp;
+
+	if (!unwind_read(env, r->sp, &sp) || (sp - r->sp != 32 && sp - r->sp != 48 && sp - r->sp != 64))
+		return r->sp;
+	unwind_scan_pushes(env, r);
+	return unwind_blob(env)->searches ? sp : r->sp;
+}
+
+/*
+ * To the caller of a method that is comparing strings; its frame ends at `cfa`. Only if the word at the return
+ * address's usual place is none. The word there must follow a call.
+ */
+static inline enum er_end unwind_out_of_comparison(struct unwind_env *env, struct unwind_regs *r, __u64 cfa)
+{
 	__u64 ra, bp, code;
 
 	if (!unwind_read(env, cfa - 16, &bp) || !unwind_read(env, cfa - 8, &ra))
@@ -352,10 +378,8 @@ static inline enum er_end unwind_blob_compares(struct unwind_env *env, struct un
 	ra = unwind_true_return(env, cfa - 8, ra);
 	if (!unwind_read(env, ra - 8, &code) || !unwind_is_call(code))
 		return ER_END_NO_CFI;
-	b->ip = r->ip;
-	b->window = b->made = 0;
-	unwind_repeat(HOTSPOT_COMPARE / 8, unwind_compare_scan, &env);
-	if (!b->made)
+	unwind_scan_pushes(env, r);
+	if (!unwind_blob(env)->compares)
 		return ER_END_NO_CFI;
 	*r = (struct unwind_regs){ .ip = ra, .sp = cfa, .bp = bp, .flags = r->flags & UNWIND_USED_FP };
 	return ER_END_NOT;
@@ -365,21 +389,22 @@ static inline enum er_end unwind_blob_compares(struct unwind_env *env, struct un
 static inline enum er_end unwind_blob_by_size(struct unwind_env *env, struct unwind_regs *r,
 					      enum unwind_leaf_code kind)
 {
-	__u64 cfa = r->sp + unwind_blob(env)->size, bp = r->bp;
+	__u64 size = unwind_blob(env)->size, cfa, bp = r->bp;
+	bool made = kind == UNWIND_FRAME_MADE, leaf = r->flags & UNWIND_EXACT;
 	enum er_end end;
 
-	if (kind == UNWIND_FRAME_UNSURE || unwind_blob(env)->size < 16)
+	if (kind == UNWIND_FRAME_UNSURE || size < 16)
 		return ER_END_NO_CFI;
+	cfa = (made && leaf ? unwind_before_search(env, r) : r->sp) + size;
 	if (kind == UNWIND_FRAME_NOT_YET)
 		cfa = r->sp + 8;
 	else if (kind == UNWIND_FRAME_PUSHED)
 		cfa = r->sp + 16;
-	if ((kind == UNWIND_FRAME_MADE || kind == UNWIND_FRAME_PUSHED) &&
-	    !unwind_read(env, cfa - 16, &bp))
+	if ((made || kind == UNWIND_FRAME_PUSHED) && !unwind_read(env, cfa - 16, &bp))
 		return ER_END_FAULT;
 	end = unwind_blob_out(env, r, cfa, cfa, bp);
-	if ((end == ER_END_NO_CFI || end == ER_END_RA_ZERO) && kind == UNWIND_FRAME_MADE && r->flags & UNWIND_EXACT)
-		end = unwind_blob_compares(env, r, cfa + 8);
+	if ((end == ER_END_NO_CFI || end == ER_END_RA_ZERO) && made && leaf)
+		end = unwind_out_of_comparison(env, r, cfa + 8);
 	return end;
 }
 

@@ -43,6 +43,27 @@ cat >Deep.java <<-'END'
 		}
 	}
 END
+# Compares and searches strings, which moves the stack pointer, below 21 calls of `down'.
+cat >Strings.java <<-'END'
+	class Strings {
+		static volatile long sink;
+		static int compares(String a, String b) { return a.compareTo(b); }
+		static int searches(String a, String b) { return a.indexOf(b); }
+		static long down(int n, String a, String b, String c) {
+			if (n > 0)
+				return down(n - 1, a, b, c) + 1;
+			long sum = 0;
+			for (int i = 0; i < 200; i++)
+				sum += compares(a, b) + searches(a, c);
+			return sum;
+		}
+		public static void main(String[] a) {
+			String text = "abcdefgh".repeat(100), part = "ghabx".substring(0, a.length == 0 ? 5 : 4);
+			for (;;)
+				sink += down(20, text, text + "z", part);
+		}
+	}
+END
 # Has compiled code only, except for `pause' and `main'; then it waits below 21 calls of `down'.
 cat >Asleep.java <<-'END'
 	class Asleep {
@@ -68,7 +89,7 @@ cat >native.c <<-'END'
 		(*env)->CallStaticVoidMethod(env, class, (*env)->GetStaticMethodID(env, class, "forever", "()V"));
 	}
 END
-javac --release 17 -d . Compiled.java Deep.java Asleep.java || skip_all "javac: cannot compile Compiled.java"
+javac --release 17 -d . Compiled.java Deep.java Asleep.java Strings.java || skip_all "javac: cannot compile Compiled.java"
 # Otherwise the VM may stop its threads each second, in code of a library.
 quiet="-XX:+UnlockDiagnosticVMOptions -XX:GuaranteedSafepointInterval=0"
 depth=5
@@ -213,6 +234,28 @@ test_running()
 	pid= running=()
 }
 
+# test_strings NAME JAVA: a VM that ran before the recording, from second 2 on, when it is known.
+test_strings()
+{
+	local all whole wrong
+	rm -rf -- *.er
+	run_compiled "$2" -XX:-Inline -cp . Strings
+	pid=${running[-1]}
+	sleep 3
+	must_record strings.er -p high -q 0 -F "=java" -t 7
+	kill "$pid" && wait "$pid" 2>/dev/null
+	read -r all whole wrong < <(folded user strings.er -from 2s | awk '
+		!/int Strings.(compares|searches)\(/ { next }
+		{ us = $NF; all += us }
+		/^</ { next }
+		{ whole += us }
+		gsub(/long Strings.down\(/, "") != 21 || !/void Strings.main\(/ { wrong += us }
+		END { printf "%f %f %f\n", all / 1e6, whole / 1e6, wrong / 1e6 }')
+	pid= running=()
+	check_that "$1: stacks of code that compares and searches strings are complete" \
+		"$all > 1 && $whole >= 0.97 * $all && $wrong == 0" "$whole of $all s, wrong $wrong s"
+}
+
 # deep EXPERIMENT PID: seconds in `spin'; of complete stacks; of those that do not have all callers.
 deep()
 {
@@ -268,6 +311,7 @@ for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null 
 	test_vm "Java $version" "$java"
 	test_second "Java $version" "$java"
 	test_running "Java $version" "$java"
+	test_strings "Java $version" "$java"
 	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=1
 	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=4
 	test_asleep "Java $version" "$java" -XX:TieredStopAtLevel=1

@@ -72,6 +72,14 @@ static const unsigned char compares[] = {
 	0x58, 0x48, 0x8b, 0x43, 0x10,                   /* 15: pop %rax; the body */
 };
 
+static const unsigned char searches[] = {
+	0x55, 0x48, 0x83, 0xec, 0x20,                   /* push %rbp; sub */
+	0x48, 0x8b, 0xcc,                               /* 5: mov %rsp,%rcx */
+	0x50, 0x56, 0x57, 0x51,                         /* 8: push %rax; push %rsi; push %rdi; push %rcx */
+	0x48, 0x8b, 0xdf,                               /* 12: mov %rdi,%rbx */
+	0x48, 0x8b, 0x24, 0x24,                         /* 15: mov (%rsp),%rsp */
+};
+
 /* The words between sp and the return address at an instruction, and whether rbp is the caller's. */
 struct place {
 	unsigned off, words;
@@ -223,6 +231,29 @@ static void comparison(void **state)
 	put(STACK + WORDS * 8, CALLER);
 	w = walk(CODE(METHOD) + 20, STACK, NOWHERE, pcs);
 	is_walk(&w, pcs, ER_END_NO_CFI, 1, (const uint64_t[]){ CODE(METHOD) + 20 });
+}
+
+/* A search keeps rsp on the stack, as it was before the search. It may have copied strings of 16 bytes. */
+static void search(void **state)
+{
+	static const unsigned pushed[] = { 4, 6, 8 };
+	const uint64_t ip = CODE(METHOD) + 12, want[] = { ip, CALLER, OUTER };
+	struct unwind_walked w;
+	uint64_t pcs[FRAMES];
+
+	for (size_t i = 0; i < sizeof(pushed) / sizeof(pushed[0]); i++) {
+		uint64_t before = STACK + pushed[i] * 8;
+
+		make(HVM_17, searches, sizeof(searches), WORDS, 5);
+		put(STACK, before);
+		put(before + (WORDS - 1) * 8, CALLER);
+		put(before + (WORDS - 2) * 8, BP);
+		w = walk(ip, STACK, NOWHERE, pcs);
+		is_walk(&w, pcs, ER_END_NO_TABLE, 3, want);
+		put(STACK, before + 8);
+		w = walk(ip, STACK, NOWHERE, pcs);
+		is_walk(&w, pcs, ER_END_NO_CFI, 1, want);
+	}
 }
 
 /* The leaf is the method. It returns to `ra', where rbp is BP and rsp is the address that is returned. */
@@ -418,7 +449,8 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instruction), cmocka_unit_test(comparison), cmocka_unit_test(interpreter),
+		cmocka_unit_test(each_instruction), cmocka_unit_test(comparison), cmocka_unit_test(search),
+		cmocka_unit_test(interpreter),
 		cmocka_unit_test(interpreter_leaf), cmocka_unit_test(stubs),
 		cmocka_unit_test(jumps),	    cmocka_unit_test(deoptimized),
 		cmocka_unit_test(unknown),	    cmocka_unit_test(hostile),
