@@ -103,7 +103,7 @@ struct capture_probe_site {
 /* A probe. Its strings, arrays and descriptors are borrowed until the capture is closed. */
 struct capture_probe {
 	const char *option, *name; /* for messages */
-	const struct capture_probe_site *sites;
+	struct capture_probe_site *sites; /* capture_open leaves out those that the kernel refuses: at.refused */
 	size_t nsites;           /* of a tracepoint: 1, of which only `places` counts */
 	int tracepoint;          /* its id; -1: the sites are in user code */
 	const struct er_test *tests; /* all must be true, or the hit does not count */

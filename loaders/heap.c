@@ -82,13 +82,17 @@ static int load(struct heap *h, const struct capture_plan *plan)
 	return err ? err : fill_sites(h);
 }
 
-static int attach_to(struct heap *h, const struct uprobe_site *sites, size_t n, bool returns, pid_t pid,
+static int attach_to(struct heap *h, struct uprobe_site *sites, size_t n, bool returns, pid_t pid,
 		     struct diag *d)
 {
 	const struct bpf_program *prog = returns ? h->skel->progs.er_heap_leave : h->skel->progs.er_heap_enter;
 	size_t bad = 0;
 	int err = n ? uprobes_attach(&h->links, bpf_program__fd(prog), sites, n, pid, &bad) : 0;
 
+	for (size_t i = 0; i < n && !err; i++) {
+		err = sites[i].refused ? -ENOTSUP : 0;
+		bad = i;
+	}
 	return err ? diag_errno(d, -err, "-H: cannot trace %s: %s", h->plan->sites[sites[bad].cookie].name,
 				uprobes_why(-err)) : 0;
 }

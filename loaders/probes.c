@@ -31,6 +31,7 @@ struct probes {
 	pid_t pids[PIDS_MAX];      /* only in these processes; */
 	size_t npids;              /* 0: in all */
 	struct uprobes *links;
+	bool refused;              /* places were, in the last attempt to attach all */
 	const struct er_probe_cpu *cpus;
 	size_t cpus_size;
 	uint64_t missed;           /* after the stop */
@@ -172,7 +173,7 @@ static void choose_processes(struct probes *p, const struct capture_plan *plan)
 	}
 }
 
-static int refused(const struct capture_probe *def, size_t site, int err, struct diag *d)
+static int report(const struct capture_probe *def, size_t site, int err, struct diag *d)
 {
 	const char *what = def->tracepoint >= 0 ? def->name : def->sites[site].name;
 
@@ -180,47 +181,68 @@ static int refused(const struct capture_probe *def, size_t site, int err, struct
 			  uprobes_why(-err));
 }
 
-static int attach_sites(struct probes *p, const struct capture_probe *def, struct uprobe_site *sites,
-			struct diag *d)
+/* The sites of a probe that are not refused; their cookies count from `first`. Returns how many. */
+static size_t list_sites(const struct capture_probe *def, uint32_t first, struct uprobe_site *sites)
 {
-	int prog = bpf_program__fd(p->skel->progs.er_probe_user), err = 0;
-	size_t bad;
+	size_t n = 0;
 
-	for (size_t i = 0; i < (p->npids ? p->npids : 1) && !err; i++)
-		err = uprobes_attach(&p->links, prog, sites, def->nsites, p->npids ? p->pids[i] : -1, &bad);
-	return err ? refused(def, bad, err, d) : 0;
+	for (size_t i = 0; i < def->nsites; i++) {
+		if (def->sites[i].at.refused)
+			continue;
+		sites[n] = def->sites[i].at;
+		sites[n++].cookie = first + i;
+	}
+	return n;
+}
+
+static int attach_sites(struct probes *p, const struct capture_probe *def, uint32_t first, pid_t pid, struct diag *d)
+{
+	__cleanup(freep) struct uprobe_site *sites = xcalloc(def->nsites, sizeof(*sites));
+	size_t n = list_sites(def, first, sites), bad = 0;
+	int err = uprobes_attach(&p->links, bpf_program__fd(p->skel->progs.er_probe_user), sites, n, pid, &bad);
+
+	if (err)
+		return report(def, sites[bad].cookie - first, err, d);
+	for (size_t i = 0; i < n; i++) {
+		def->sites[sites[i].cookie - first].at.refused |= sites[i].refused;
+		p->refused |= sites[i].refused;
+	}
+	return 0;
 }
 
 static int attach_probe(struct probes *p, const struct capture_probe *def, uint32_t first, struct diag *d)
 {
-	struct uprobe_site *sites;
-	int err;
+	int err = 0;
 
 	if (def->tracepoint >= 0) {
 		err = uprobes_attach_tracepoint(&p->links, bpf_program__fd(p->skel->progs.er_probe_kernel),
 						def->tracepoint, first);
-		return err ? refused(def, 0, err, d) : 0;
+		return err ? report(def, 0, err, d) : 0;
 	}
-	sites = xcalloc(def->nsites, sizeof(*sites));
-	for (size_t i = 0; i < def->nsites; i++) {
-		sites[i] = def->sites[i].at;
-		sites[i].cookie = first + i;
-	}
-	err = attach_sites(p, def, sites, d);
-	free(sites);
+	for (size_t i = 0; i < (p->npids ? p->npids : 1) && !err; i++)
+		err = attach_sites(p, def, first, p->npids ? p->pids[i] : -1, d);
 	return err;
 }
 
-/* The program does nothing before the start, so the time that this takes is not recorded. */
+/*
+ * The program does nothing before the start, so the time that this takes is not recorded. If the kernel refuses a
+ * place all is attached again without it: another process may have accepted it.
+ */
 static int attach_all(struct probes *p, struct diag *d)
 {
-	uint32_t first = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < p->n && !err; i++) {
-		err = attach_probe(p, &p->defs[i], first, d);
-		first += p->defs[i].nsites;
-	}
+	do {
+		uint32_t first = 0;
+
+		uprobes_detach(p->links);
+		p->links = NULL;
+		p->refused = false;
+		for (size_t i = 0; i < p->n && !err; i++) {
+			err = attach_probe(p, &p->defs[i], first, d);
+			first += p->defs[i].nsites;
+		}
+	} while (!err && p->refused);
 	return err;
 }
 

@@ -31,6 +31,7 @@ struct spans {
 	const struct capture_target *targets; /* borrowed */
 	size_t ntargets;
 	struct uprobes *uprobes;
+	bool refused; /* places were, in the last attempt to attach all */
 	int last_fd; /* the iterator of the end; -1: used up */
 	bool paused, stopped;
 	uint64_t missed; /* when it was stopped */
@@ -154,13 +155,16 @@ static bool is_first_of(const struct spans *s, size_t i)
 	return s->targets[i].pid;
 }
 
-static int attach_to(struct spans *s, bool ends, const struct uprobe_site *sites, size_t n, pid_t pid,
-		     struct diag *d)
+static int attach_to(struct spans *s, bool ends, struct uprobe_site *sites, size_t n, pid_t pid, struct diag *d)
 {
 	struct bpf_program *prog = ends ? s->skel->progs.er_span_leave : s->skel->progs.er_span_enter;
 	size_t bad = 0;
 	int err = uprobes_attach(&s->uprobes, bpf_program__fd(prog), sites, n, pid, &bad);
 
+	for (size_t i = 0; i < n; i++) {
+		s->sites[sites[i].cookie].at.refused |= sites[i].refused;
+		s->refused |= sites[i].refused;
+	}
 	return err ? diag_errno(d, -err, "--span: a place at offset 0x%llx: %s",
 				(unsigned long long)sites[bad].offset, uprobes_why(-err)) : 0;
 }
@@ -174,7 +178,7 @@ static int attach_sites(struct spans *s, bool ends, struct diag *d)
 	int err = 0;
 
 	for (size_t i = 0; i < s->nsites; i++)
-		if (!is_call(&s->sites[i]) && s->sites[i].end == ends)
+		if (!is_call(&s->sites[i]) && s->sites[i].end == ends && !s->sites[i].at.refused)
 			sites[n++] = s->sites[i].at;
 	if (!n)
 		return 0;
@@ -186,17 +190,37 @@ static int attach_sites(struct spans *s, bool ends, struct diag *d)
 	return err;
 }
 
+/* The other places of a function of which one was refused. */
+static void leave_out(struct spans *s)
+{
+	for (size_t i = 0; i < s->nsites; i++) {
+		const struct capture_span *bad = &s->sites[i];
+
+		for (size_t j = 0; j < s->nsites && bad->at.refused; j++)
+			if (s->sites[j].site.name == bad->site.name && s->sites[j].function == bad->function)
+				s->sites[j].at.refused = true;
+	}
+}
+
 /*
  * Ends first: a begin whose end is not seen would stay open. The programs do nothing before the start, so the
- * time that this takes is not recorded.
+ * time that this takes is not recorded. If the kernel refuses a place all is attached again without its function:
+ * then no end lacks its begin, and the places of a file share a link.
  */
 static int attach_all(struct spans *s, struct diag *d)
 {
 	int err;
 
 	__atomic_store_n(&s->skel->bss->er_stop_ns, 1, __ATOMIC_SEQ_CST);
-	err = attach_sites(s, true, d);
-	return err ? err : attach_sites(s, false, d);
+	do {
+		uprobes_detach(s->uprobes);
+		s->uprobes = NULL;
+		s->refused = false;
+		err = attach_sites(s, true, d);
+		err = err ? err : attach_sites(s, false, d);
+		leave_out(s);
+	} while (!err && s->refused);
+	return err;
 }
 
 static int spans_open(const struct capture_plan *plan, struct rings *rings, struct diag *d, void **self)
@@ -220,6 +244,8 @@ static int spans_open(const struct capture_plan *plan, struct rings *rings, stru
 		return diag_errno(d, -err, "cannot load the programs of spans");
 	}
 	err = attach_all(s, d);
+	for (size_t i = 0; i < s->nsites; i++)
+		plan->spans->sites[i].at.refused = s->sites[i].at.refused;
 	if (err) {
 		spans_close(s);
 		return err;

@@ -20,11 +20,16 @@ struct capture_span {
 	struct er_span_site site;
 	int syscall;           /* ER_SPAN_CALL: its number */
 	bool end;              /* the span ends here */
-	struct uprobe_site at; /* the loader sets the cookie */
+	uint32_t function;     /* of the name: begin and ends of a function have the same number */
+	struct uprobe_site at; /* the loader sets the cookie; of `refused` see capture_spans */
 };
 
 struct capture_spans {
-	const struct capture_span *sites; /* borrowed */
+	/*
+	 * Borrowed. capture_open leaves functions out of which the kernel refuses a place: then all places of the
+	 * function are marked, by at.refused.
+	 */
+	struct capture_span *sites;
 	size_t nsites;
 	size_t nnames;         /* up to ER_MAX_SPAN_NAMES */
 	/*

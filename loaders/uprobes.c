@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -73,6 +74,12 @@ static int link_event(struct uprobes *u, int prog, int event, uint64_t cookie)
 	return 0;
 }
 
+/* The kernel cannot run this instruction elsewhere, so it refuses the breakpoint. */
+static bool is_refusal(int err)
+{
+	return err == -ENOTSUP || err == -KERNEL_ENOTSUPP || err == -ENOEXEC;
+}
+
 static struct uprobes *made(struct uprobes **u)
 {
 	if (!*u)
@@ -94,8 +101,8 @@ struct multi_attr {
 
 /* Sites of one file, all of them returns or none. */
 struct site_group {
-	const struct uprobe_site *sites; /* of all groups */
-	size_t *which;                   /* indexes of the group's sites */
+	struct uprobe_site *sites; /* of all groups */
+	size_t *which;             /* indexes of the group's sites */
 	size_t n;
 };
 
@@ -139,17 +146,26 @@ static int link_group(struct uprobes *u, int prog, const struct site_group *g, p
 	return 0;
 }
 
-/* The kernel does not tell which site it refuses, so each gets a link of its own. */
-static int link_one_by_one(struct uprobes *u, int prog, const struct site_group *g, pid_t pid, size_t *bad)
+/*
+ * The kernel does not tell which site it refuses, so the group is halved until each refused one is alone. The
+ * depth is the logarithm of the number of sites.
+ */
+static int link_halves(struct uprobes *u, int prog, const struct site_group *g, pid_t pid, size_t *bad)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		const struct site_group one = { g->sites, &g->which[i], 1 };
-		int err = link_group(u, prog, &one, pid);
+	const struct site_group low = { g->sites, g->which, g->n / 2 },
+				high = { g->sites, g->which + g->n / 2, g->n - g->n / 2 };
+	int err = link_group(u, prog, g, pid);
 
-		*bad = g->which[i];
-		if (err)
-			return err;
+	if (!err)
+		return 0;
+	if (g->n > 1) {
+		err = link_halves(u, prog, &low, pid, bad);
+		return err ? err : link_halves(u, prog, &high, pid, bad);
 	}
+	*bad = g->which[0];
+	if (!is_refusal(err))
+		return err;
+	g->sites[*bad].refused = true;
 	return 0;
 }
 
@@ -160,8 +176,7 @@ static bool same_group(const struct uprobe_site *a, const struct stat *sa, const
 }
 
 /* Two descriptors may be of one file. */
-static int attach_groups(struct uprobes *u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
-			 size_t *bad)
+static int attach_groups(struct uprobes *u, int prog, struct uprobe_site *sites, size_t n, pid_t pid, size_t *bad)
 {
 	__cleanup(freep) struct stat *files = xcalloc(n, sizeof(*files));
 	__cleanup(freep) bool *taken = xcalloc(n, sizeof(*taken));
@@ -178,8 +193,8 @@ static int attach_groups(struct uprobes *u, int prog, const struct uprobe_site *
 				which[g.n++] = j;
 		for (size_t k = 0; k < g.n; k++)
 			taken[which[k]] = true;
-		if (g.n && link_group(u, prog, &g, pid))
-			err = link_one_by_one(u, prog, &g, pid, bad);
+		if (g.n)
+			err = link_halves(u, prog, &g, pid, bad);
 	}
 	return err;
 }
@@ -226,8 +241,7 @@ bool uprobes_survive_setuid(void)
 
 /* --- a link for each site --- */
 
-static int attach_each(struct uprobes *u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
-		       size_t *bad)
+static int attach_each(struct uprobes *u, int prog, struct uprobe_site *sites, size_t n, pid_t pid, size_t *bad)
 {
 	int type = number_in(UPROBE_UNIT "/type");
 
@@ -236,17 +250,64 @@ static int attach_each(struct uprobes *u, int prog, const struct uprobe_site *si
 		int err = event < 0 ? event : link_event(u, prog, event, sites[i].cookie);
 
 		*bad = i;
-		if (err)
+		sites[i].refused = is_refusal(err);
+		if (err && !sites[i].refused)
 			return err;
 	}
 	return 0;
 }
 
-int uprobes_attach(struct uprobes **u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
-		   size_t *bad)
+/* --- what the kernel refuses --- */
+
+/*
+ * The kernel looks at an instruction when a process maps it; if none does, it accepts any place, and nothing is
+ * ever recorded there. So the files of the sites are mapped here while they are attached. Nothing is read.
+ */
+struct own_views {
+	VEC(struct own_view { void *at; size_t size; }) views;
+};
+
+static void view_file(struct own_views *o, int fd)
 {
-	return has_multi() ? attach_groups(made(u), prog, sites, n, pid, bad) :
-			     attach_each(made(u), prog, sites, n, pid, bad);
+	struct stat st;
+	void *at;
+
+	if (fstat(fd, &st) || st.st_size <= 0)
+		return;
+	at = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at != MAP_FAILED)
+		vec_push(&o->views, (struct own_view){ at, st.st_size });
+}
+
+static void view_files(struct own_views *o, const struct uprobe_site *sites, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool had = false;
+
+		for (size_t j = 0; j < i && !had; j++)
+			had = sites[j].fd == sites[i].fd;
+		if (!had)
+			view_file(o, sites[i].fd);
+	}
+}
+
+static void end_views(struct own_views *o)
+{
+	vec_for_each (v, &o->views)
+		munmap(v->at, v->size);
+	vec_free(&o->views);
+}
+
+int uprobes_attach(struct uprobes **u, int prog, struct uprobe_site *sites, size_t n, pid_t pid, size_t *bad)
+{
+	struct own_views own = { 0 };
+	int err;
+
+	view_files(&own, sites, n);
+	err = has_multi() ? attach_groups(made(u), prog, sites, n, pid, bad) :
+			    attach_each(made(u), prog, sites, n, pid, bad);
+	end_views(&own);
+	return err;
 }
 
 int uprobes_attach_tracepoint(struct uprobes **u, int prog, int id, uint64_t cookie)
@@ -285,6 +346,7 @@ const char *uprobes_why(int err)
 	case ENOENT:
 		return "this kernel has no uprobes (CONFIG_UPROBE_EVENTS), or the file is gone";
 	case ENOTSUP:
+	case ENOEXEC:
 	case KERNEL_ENOTSUPP:
 	case EINVAL:
 	case EIO:

@@ -19,6 +19,7 @@ struct uprobe_site {
 	uint64_t semaphore; /* offset of the 16-bit counter that says whether a probe is attached; 0: none */
 	bool ret;           /* run the program when the function returns */
 	uint64_t cookie;    /* what bpf_get_attach_cookie returns */
+	bool refused;       /* set by uprobes_attach: the kernel puts no breakpoint on this instruction */
 };
 
 struct bpf_program;
@@ -29,10 +30,11 @@ void uprobes_prepare(struct bpf_program *prog);
 /*
  * Attach the program `prog`, a descriptor, to the sites and add the links to *u, which is made if it is
  * NULL. pid -1: in all processes, those that start later included; else in this one, but not in its
- * children. Returns 0, or -errno; *bad is then the site that failed, and some sites stay attached.
+ * children. Sites on instructions that the kernel refuses are left out and marked; with a pid only if the
+ * process has mapped the file. Returns 0, or -errno; *bad is then the site that failed, and some sites stay
+ * attached.
  */
-int uprobes_attach(struct uprobes **u, int prog, const struct uprobe_site *sites, size_t n, pid_t pid,
-		   size_t *bad);
+int uprobes_attach(struct uprobes **u, int prog, struct uprobe_site *sites, size_t n, pid_t pid, size_t *bad);
 /*
  * The same for a tracepoint of the kernel, by its id; `prog` has SEC "tp". Runs on all CPUs.
  */

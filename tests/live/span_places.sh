@@ -60,30 +60,113 @@ check_that "a line means the function that it is in" "$(count line line.er) == 6
 	"$(cat record.err)"
 check_that "the function is named" "$(grep -c '1 place: recurse' record.err) == 1" "$(cat record.err)"
 
-# Of many places the kernel refuses one: an instruction that is a breakpoint itself. It looks at those of running
-# programs only.
+# Places that the kernel refuses: what has a prefix that it does not know, what is a breakpoint itself, what is no
+# instruction. The program calls those that can run.
 cat >trap.s <<'END'
-.globl main, fine, trap
-.type main, @function
-.type fine, @function
-.type trap, @function
-fine:	nop
+.globl main
+.macro function name
+.globl \name
+.type \name, @function
+\name:
+.endm
+.macro end name
 	ret
-.size fine, .-fine
-trap:	int3
-	ret
-.size trap, .-trap
-main:	call pause@PLT
-	ret
-.size main, .-main
+.size \name, .-\name
+.endm
+function f_plain
+	nop
+end f_plain
+function f_locked
+	lock addl $0, (%rsp)
+end f_locked
+function f_other
+	mov %rdi, %rax
+end f_other
+function f_trap
+	int3
+end f_trap
+function f_none
+	.byte 0x06
+end f_none
+function main
+	push %rbx
+	mov $100, %ebx
+1:	call f_plain
+	call f_locked
+	call f_other
+	dec %ebx
+	jnz 1b
+	pop %rbx
+	xor %eax, %eax
+end main
 .section .note.GNU-stack,"",@progbits
 END
 gcc -o trap trap.s || { skip "a place that is refused" "gcc is not installed"; exit; }
-./trap & pid=$!
-"$er_kernel" -o refused.er --span "f=$PWD/trap:fine" --span "t=$PWD/trap:trap" true >out 2>err &&
-	not_ok "a place that the kernel refuses ends the command"
-kill $pid
-at=$(nm trap | sed -n 's/^0*\([0-9a-f]*\) . trap$/0x\1/p')
-check_that "of several places the refused one is named, in one sentence" \
-	"$(wc -l <err) == 1 && $(grep -c "$at: the kernel cannot put a breakpoint on this instruction" err) == 1 &&
-	$(ls -d refused.er 2>/dev/null | wc -l) == 0" "$(cat err)"
+
+# The kernel looks at instructions of files that a process has mapped: the recorder itself does, if no program runs.
+must_record left.er -q 0 --span "f=$PWD/trap:f_*" --span "plain=$PWD/trap:f_plain" -- ./trap
+check_that "of a wildcard's functions those that the kernel refuses are named" \
+	"$(grep -c "f_\*': left out 3 of them, because .*: f_locked, f_trap, f_none$" record.err) == 1" "$(cat record.err)"
+check_that "and the others are recorded" "$(count f left.er) == 200 && $(count plain left.er) == 100 &&
+	$(query "sites from span where name eq 'f'" left.er) == 2 && $(query 'sum(nobegin+unended) from span' left.er) == 0" \
+	"$(cat left.er/spans.xml)"
+must_record probed.er -q 0 -p off --probe "$PWD/trap:f_*" --probe-counts "other=$PWD/trap:f_other%return" -- ./trap
+check_that "probes leave them out, too" "$(query "hits from probe where name ne 'other'" probed.er) == 200 &&
+	$(query "hits from probe where name eq 'other'" probed.er) == 100 &&
+	$(grep -c 'left out 3 of them, because .*: f_locked, f_trap, f_none$' record.err) == 1" "$(cat record.err)"
+
+# refused WHAT NAMES OPTION…: one sentence with the names, and no recording.
+refused()
+{
+	local what=$1 names=$2
+	shift 2
+	"$er_kernel" -o refused.er "$@" true >out 2>err && not_ok "$what ends the command"
+	check_that "$what is an error that names it" \
+		"$(tail -n 1 err | grep -c "$names") == 1 && $(ls -d refused.er 2>/dev/null | wc -l) == 0" "$(cat err)"
+}
+refused "a refused function of a name" 'a breakpoint on an instruction of f_locked: write another' \
+	--span "f=$PWD/trap:f_plain" --span "t=$PWD/trap:f_locked"
+refused "a refused function of a probe" 'a breakpoint on an instruction of f_trap: write another' --probe "$PWD/trap:f_trap"
+refused "a wildcard of refused functions only" 'no function of this name can be probed, such as f_trap: ' \
+	--span "t=$PWD/trap:f_t*"
+refused "a pair that cannot end" 'of it: write another name' --span "t=$PWD/trap:f_plain,f_n*"
+
+# Where exceptions may pass, the ends are breakpoints, too. If one is refused its function is left out as a whole.
+cat >ends.s <<'END'
+.globl main, f_begin, f_end, f_fine
+.type main, @function
+.type f_begin, @function
+.type f_end, @function
+.type f_fine, @function
+f_begin:
+	lock addl $0, (%rsp)
+	ret
+.size f_begin, .-f_begin
+f_end:	nop
+	.byte 0x2e
+	ret
+.size f_end, .-f_end
+f_fine:	nop
+	ret
+.size f_fine, .-f_fine
+main:	push %rbx
+	mov $100, %ebx
+1:	call f_begin
+	call f_end
+	call f_fine
+	dec %ebx
+	jnz 1b
+	pop %rbx
+	xor %eax, %eax
+	ret
+.size main, .-main
+.section .gcc_except_table,"a",@progbits
+	.byte 0
+.section .note.GNU-stack,"",@progbits
+END
+gcc -o ends ends.s
+must_record ends.er -q 0 --span "f=$PWD/ends:f_*" -- ./ends
+check_that "a function whose end is refused is left out, with its begin" "$(count f ends.er) == 100 &&
+	$(grep -c 'left out 2 of them, because .*: f_begin, f_end$' record.err) == 1 &&
+	$(query 'sum(nobegin+unended) from span' ends.er) == 0 && $(query 'max(sites) from span' ends.er) == 1" \
+	"$(cat record.err ends.er/spans.xml)"

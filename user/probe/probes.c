@@ -101,6 +101,32 @@ struct capture_probe *probes_capture(const probe_list *l)
 	return ret;
 }
 
+size_t probe_nplaces(const struct probe *p)
+{
+	size_t n = 0;
+
+	vec_for_each (place, &p->places)
+		n += !place->at.refused;
+	return n;
+}
+
+int probes_refused(const probe_list *l, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->len && !err; i++) {
+		const struct probe *p = &l->data[i];
+		__cleanup(freep) const char **names = xcalloc(p->places.len + 1, sizeof(*names));
+		size_t n = 0;
+
+		vec_for_each (place, &p->places)
+			if (place->at.refused)
+				names[n++] = place->name;
+		err = n ? probe_sites_refused(&p->spec, names, n, p->places.len - n, d) : 0;
+	}
+	return err;
+}
+
 void probes_free(probe_list *l)
 {
 	vec_for_each (p, l)

@@ -28,6 +28,13 @@ int probes_add(probe_list *l, const char *text, bool counts_only, struct diag *d
 int probes_find(probe_list *l, const pid_t *pids, size_t n, struct diag *d);
 /* What the capture needs: an array of l->len that the caller frees. It borrows from the list. */
 struct capture_probe *probes_capture(const probe_list *l);
+/*
+ * After capture_open: report what the kernel refused. Returns 0, or -1 after one sentence with the remedy, if no place
+ * of a probe is left or it has no wildcards.
+ */
+int probes_refused(const probe_list *l, struct diag *d);
+/* The number of places where the probe is. */
+size_t probe_nplaces(const struct probe *p);
 void probes_free(probe_list *l);
 
 #endif

@@ -136,13 +136,35 @@ static void list_left(const struct probe_spec *s, const struct probe_sites *p, s
 	}
 }
 
+static bool has_wildcards(const struct probe_spec *s)
+{
+	return match_has_star(s->first) || (s->second && match_has_star(s->second));
+}
+
+int probe_sites_refused(const struct probe_spec *s, const char *const *names, size_t n, size_t left, struct diag *d)
+{
+	static const char why[] = "the kernel cannot put a breakpoint on an instruction";
+	struct names list = { 0 };
+
+	if (!has_wildcards(s))
+		return diag_error(d, "%s '%s': %s of %s: write another place", probe_option(s), s->text, why, names[0]);
+	if (!left)
+		return diag_error(d, "%s '%s': no function of this name can be probed, such as %s: %s of it: write "
+				  "another name", probe_option(s), s->text, names[0], why);
+	for (size_t i = 0; i < n; i++)
+		names_add(&list, names[i]);
+	diag_note(d, "%s '%s': left out %zu of them, because %s of each: %s", probe_option(s), s->text, n, why,
+		  names_end(&list));
+	buf_free(&list.text);
+	return 0;
+}
+
 /* The user did not write the names: there are wildcards, or a span has the functions of a line. */
 static void list_taken(const struct probe_spec *s, const struct probe_sites *p, struct diag *d)
 {
 	struct names names = { 0 };
 
-	if (!match_has_star(s->first) && !(s->second && match_has_star(s->second)) &&
-	    (s->kind != PROBE_LINE || s->use != PROBE_FOR_SPAN))
+	if (!has_wildcards(s) && (s->kind != PROBE_LINE || s->use != PROBE_FOR_SPAN))
 		return;
 	vec_for_each (site, &p->sites)
 		names_add(&names, site->name);

@@ -74,6 +74,11 @@ struct probe_sites {
  */
 int probe_sites_find(const struct probe_spec *s, const pid_t *pids, size_t n, struct diag *d,
 		     struct probe_sites *ret);
+/*
+ * Report functions that the kernel refuses, when it was asked. `left`: of the SPEC's functions so many remain. 0 after
+ * a note that lists them, if the SPEC has wildcards; else -1 after one sentence with the remedy.
+ */
+int probe_sites_refused(const struct probe_spec *s, const char *const *names, size_t n, size_t left, struct diag *d);
 void probe_sites_free(struct probe_sites *p);
 
 #endif

@@ -43,7 +43,7 @@ void probes_xml(const struct recorder_xml *a, struct buf *b)
 		buf_puts(b, "<probe");
 		xml_attr(b, "name", p->metric);
 		xml_attr(b, "spec", p->spec.text);
-		buf_printf(b, " sites=\"%zu\" counts_only=\"%d\" hits=\"%" PRIu64 "\"", p->places.len,
+		buf_printf(b, " sites=\"%zu\" counts_only=\"%d\" hits=\"%" PRIu64 "\"", probe_nplaces(p),
 			   p->counts_only, n.hits);
 		if (n.unread)
 			buf_printf(b, " unread=\"%" PRIu64 "\"", n.unread);

@@ -188,6 +188,8 @@ static int open_capture(struct recording_session *s)
 	if (err >= 0 && !cp.no_bpf)
 		s->sideband = sideband_open(s->d);
 	privilege_return(before);
+	if (err >= 0 && (span_set_refused(s->spans, s->d) < 0 || probes_refused(&s->plan->probes, s->d) < 0))
+		return -1;
 	if (err >= 0 && s->plan->perf)
 		err = open_perf(s, &cp);
 	return err >= 0 && (s->sideband || cp.no_bpf) ? 0 : -1;

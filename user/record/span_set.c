@@ -32,6 +32,7 @@ struct sums {
 struct name {
 	const struct probe_spec *spec; /* borrowed */
 	struct probe_sites sites;
+	size_t nplaces;          /* that are recorded: sites less those that the kernel refused */
 	struct sums base;        /* at the begin of this segment */
 	struct sums written;     /* when spans.xml was last written */
 };
@@ -129,7 +130,8 @@ static void add_site(struct span_set *s, uint32_t name, const struct probe_site 
 {
 	bool pair = probe_spec_is_pair(s->names[name].spec);
 	struct capture_span at = { .site = { .name = name, .kind = pair ? ER_SPAN_PAIR : ER_SPAN_FUNCTION },
-				   .syscall = -1, .at = site->at, .end = pair && site->second };
+				   .syscall = -1, .function = site - s->names[name].sites.sites.data,
+				   .at = site->at, .end = pair && site->second };
 
 	at.site.place = place_number(&site->at);
 	set_places(&at.site, s->names[name].spec, site->places, at.end);
@@ -154,7 +156,7 @@ static void add_mark(struct span_set *s, uint32_t name, const struct probe_site 
 			  .places = { [ID] = site->places[0], [HASH] = marks_hash_place() },
 			  .tests = { { .constant = mark_hash(s->names[name].spec->name), .value = HASH,
 				       .op = ER_TEST_EQ } } },
-		.syscall = -1, .at = site->at, .end = site->second,
+		.syscall = -1, .function = site - s->names[name].sites.sites.data, .at = site->at, .end = site->second,
 	};
 
 	at.site.kept = at.end ? 0 : 1 << ID;
@@ -207,6 +209,7 @@ static int find(struct span_set *s, uint32_t name, const pid_t *pids, size_t npi
 		else
 			add_site(s, name, site);
 	}
+	n->nplaces = n->spec->kind == PROBE_SYSCALL ? 1 : n->sites.sites.len;
 	return 0;
 }
 
@@ -273,6 +276,46 @@ const struct capture_spans *span_set_capture(const struct span_set *s)
 	return s ? &s->capture : NULL;
 }
 
+static bool is_refused(const struct span_set *s, size_t name, size_t function)
+{
+	vec_for_each(site, &s->sites)
+		if (site->site.name == name && site->function == function)
+			return site->at.refused;
+	return false;
+}
+
+/* A pair needs places to begin and places to end. */
+static int report_refused(const struct span_set *s, size_t name, struct diag *d)
+{
+	struct name *n = &s->names[name];
+	__cleanup(freep) const char **names = xcalloc(n->sites.sites.len + 1, sizeof(*names));
+	size_t nrefused = 0, left[2] = { 0, 0 };
+
+	for (size_t i = 0; i < n->sites.sites.len; i++) {
+		const struct probe_site *site = &n->sites.sites.data[i];
+
+		if (is_refused(s, name, i))
+			names[nrefused++] = site->name;
+		else
+			left[site->second]++;
+	}
+	n->nplaces -= nrefused;
+	if (!nrefused)
+		return 0;
+	if (probe_spec_is_pair(n->spec) && left[true] < left[false])
+		left[false] = left[true];
+	return probe_sites_refused(n->spec, names, nrefused, left[false], d);
+}
+
+int span_set_refused(struct span_set *s, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; s && i < s->n && !err; i++)
+		err = report_refused(s, i, d);
+	return err;
+}
+
 void span_set_free(struct span_set *s)
 {
 	if (!s)
@@ -316,7 +359,7 @@ static void put_row(const struct span_set *s, size_t i, const struct sums *sums,
 	const struct er_span_sums *of = &sums->of;
 	struct span_row row = {
 		.number = i + 1, .name = n->spec->name, .spec = n->spec->text,
-		.sites = n->spec->kind == PROBE_SYSCALL ? 1 : n->sites.sites.len,
+		.sites = n->nplaces,
 		.threshold_ns = threshold(s), .count = of->count, .dur_ns = of->dur_ns,
 		.max_ns = of->max_ns, .run_ns = of->run_ns, .split = s->plan->capture.split,
 		.stolen_ns = of->stolen_ns, .waits = of->waits, .minflt = of->minflt, .majflt = of->majflt,

@@ -24,6 +24,11 @@ struct span_set;
 int span_set_open(const struct plan *plan, struct diag *d, struct span_set **ret);
 /* For the capture's plan; borrowed. NULL for NULL. */
 const struct capture_spans *span_set_capture(const struct span_set *s);
+/*
+ * After capture_open: report functions that the kernel refused. Returns 0, or -1 after one sentence with the remedy, if
+ * a name has none left or no wildcards. NULL is allowed.
+ */
+int span_set_refused(struct span_set *s, struct diag *d);
 /* Rewrite spans.xml in the founder: the sums up to now. NULL: writes nothing. */
 void span_set_write(const struct span_set *s, const struct capture *c, struct expwriter *founder);
 /*
