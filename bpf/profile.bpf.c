@@ -59,6 +59,8 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+enum { LEFT_MAX_NS = 100000000 }; /* a longer search for work means that the clocks are not the same */
+
 SEC("perf_event")
 int er_clock(struct bpf_perf_event_data *ctx)
 {
@@ -163,17 +165,31 @@ static __always_inline void count_switch(struct er_cpu *c, bool involuntary)
 		c->counts.nvoluntary++;
 }
 
+/*
+ * The run queue's clock when the kernel last charged run time to the thread that leaves. It is the present, except
+ * before the CPU becomes idle: then the scheduler looks for work on other CPUs and reads the clock again, up to 0.1 ms
+ * later. A thread that blocks sleeps meanwhile. One that is preempted waits from the present on by the kernel's own
+ * figure, too.
+ */
+static __always_inline __u64 clock_left(const struct rq *rq, const struct task_struct *prev, bool preempt)
+{
+	__u64 past = rq->clock_task - prev->se.exec_start;
+
+	return preempt || !prev->__state || past > LEFT_MAX_NS ? rq->clock : rq->clock - past;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct er_cpu *c = er_this_cpu();
 	struct cfs_rq *queue = task_queue(prev);
 	struct rq *rq = queue ? queue->rq : NULL;
-	__u64 began, clk;
+	__u64 began, clk, left;
 
 	if (!c || !rq)
 		return 0;
 	clk = rq->clock;
+	left = clock_left(rq, prev, preempt);
 	clock_note(clk);
 	began = cost_begin(c, ER_PROG_SWITCH);
 	if (began || !er_offset)
@@ -181,7 +197,7 @@ int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (er_states && prev->pid)
 		count_switch(c, preempt || !prev->__state);
 	if (er_states || prev->__state & TASK_DEAD_STATE)
-		switch_out(ctx, c, preempt, prev, queue, clk);
+		switch_out(ctx, c, preempt, prev, queue, left);
 	if (er_states)
 		switch_in(c, next, prev, clk);
 	cost_end(c, ER_PROG_SWITCH, began);

@@ -11,9 +11,8 @@ p=$syn/spanclocks
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 # SPANSTOLEN is the duration by CLOCK_MONOTONIC less the kernel's run time and less the times off the CPU, as they
-# were measured. It is negative where these are longer. Some calls in 100,000 differ by 20 to 200 us: there the
-# scheduler charged time to no thread, or two CPUs updated its figures at once. A hypervisor or interrupts may
-# take time, too, where the kernel counts that.
+# were measured. It is negative where these are longer. A hypervisor or interrupts may take time, too, where the
+# kernel counts that.
 must_record mixed.er -q 0 -p lo -A off --span-limit unlimited --span "mixed=$p:mixed" -- "$p" mixed 1000000
 query 'count() sum(SPANWAITS>0) sum(SPANSTOLEN>200) sum(SPANSTOLEN<-200) from spans where RETURNED' \
 	mixed.er >parts
@@ -22,10 +21,11 @@ check_that "a million calls have records, and many of them left the CPU" "$calls
 check_that "their parts are not longer than the duration by 200 ns, but for one in 100,000" "$under <= 10" "$(cat parts)"
 counts_irqs() { { zcat /proc/config.gz || cat "/boot/config-$(uname -r)"; } 2>/dev/null | grep -q '^CONFIG_IRQ_TIME_ACCOUNTING=y'; }
 if [ "$(steal)" = 0 ] && ! counts_irqs; then
-	# A switch whose wakeup preempted the thread counts its run time up to that wakeup only (bpf/sample.bpf.h).
-	check_that "nor shorter, but for one in 20 of those that left the CPU" "$over * 20 <= $waits" "$(cat parts)"
+	# A thread that blocks sleeps while its CPU looks for other work (clock_left in bpf/profile.bpf.c). If the CPU
+	# finds some on another CPU the kernel does not tell when that began.
+	check_that "nor shorter, but for one in 300 of those that left the CPU" "$over * 300 <= $waits" "$(cat parts)"
 else
-	skip "nor shorter, but for one in 20 of those that left the CPU" "the kernel counts stolen time or that of interrupts: $over of $calls"
+	skip "nor shorter, but for one in 300 of those that left the CPU" "the kernel counts stolen time or that of interrupts: $over of $calls"
 fi
 
 # What a span adds to a call that computes is known from the empty call just before. It varies with what else runs
