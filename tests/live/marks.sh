@@ -90,7 +90,7 @@ refused()
 		$(ls -d refused.er 2>/dev/null | wc -l) == 0" \
 		"$status: $(cat refused.out)"
 }
-refused "a binary without marks" "has no USDT probes" --span q=mark:/bin/true
+refused "a binary without marks" "marks no spans: write the program or library that does" --span q=mark:/bin/true
 refused "no such binary" "cannot open the binary" --span q=mark:/none/at/all
 refused "an empty binary" "write mark, or mark:BINARY" --span q=mark:
 refused "arguments" "no arguments" --span 'q=mark(1:int)'

@@ -53,6 +53,14 @@ KEPT int text_written(char *p) { __asm__ volatile("nop; nop"); return p[0]; }
 KEPT int text_read(const char *p) __asm__("_ZN2ns4textEPKc");
 KEPT int text_read(const char *p) { __asm__ volatile("nop; nop; nop"); return p[1]; }
 
+/* ns::split(int), of which the compiler made another one and put parts elsewhere. */
+KEPT int split_clone(int n) __asm__("_ZN2ns5splitEi.isra.0");
+KEPT int split_clone(int n) { __asm__ volatile("nop; nop"); return n + 10; }
+KEPT int split_cold(int n) __asm__("_ZN2ns5splitEi.isra.0.cold");
+KEPT int split_cold(int n) { __asm__ volatile("nop; nop; nop"); return n + 11; }
+KEPT int split_part(int n) __asm__("_ZN2ns5splitEi.part.0");
+KEPT int split_part(int n) { __asm__ volatile("nop; nop; nop; nop"); return n + 12; }
+
 /* Functions whose return may not be probed, by their names. */
 int odd_setjmp(int n);
 int odd_plain(int n);
@@ -236,6 +244,23 @@ static void test_pair(void **state)
 	release(&f);
 }
 
+/* A function that was split or specialized is found by its name in the source; its parts are not it. */
+static void test_split(void **state)
+{
+	static const char *const names[] = { "ns::split", "ns::split(int)", "ns::split(int) [clone .isra.0]",
+					     "_ZN2ns5splitEi" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		__cleanup(freep) char *target = xasprintf("%%P:%s", names[i]);
+		struct found f = find_n(target, 1);
+
+		assert_code(&f.p.sites.data[0], split_clone);
+		assert_string_equal(f.p.sites.data[0].name, "ns::split(int) [clone .isra.0]");
+		release(&f);
+	}
+	refused_for(PROBE_FOR_SPAN, "x=%P:_ZN2ns5splitEi.isra.0.cold", "only a part of a function");
+}
+
 static void test_not_found(void **state)
 {
 	refused("%P:static_funktion", "did you mean static_function");
@@ -245,7 +270,7 @@ static void test_not_found(void **state)
 	refused("%P:sites_variable", "is a variable");
 	refused("%P:getpid", "only calls");
 	refused("%P:always_inlined", "inlined 'always_inlined' everywhere (2 copies)");
-	refused("%P:by_ifunc", "IFUNC");
+	refused("%P:by_ifunc", "by its own name, which the debug symbols of");
 	refused("libc.so.6:*", "matches more than 1000");
 	refused("/nonexistent/x:f", "cannot open the binary");
 	refused("999999999:f", "there is no process 999999999: write");
@@ -449,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_stars),
 		cmocka_unit_test(test_unsafe_returns),
+		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_not_found), cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_line_spans),
 		cmocka_unit_test(test_usdt),	  cmocka_unit_test(test_usdt_places),

@@ -90,6 +90,27 @@ static bool any_alias_matches(const char *pattern, const char *aliases)
 	return false;
 }
 
+/* Code that the compiler split off a function: it is not what a caller calls. */
+static bool is_part(const struct function_search *f, const char *symbol)
+{
+	static const char *const parts[] = { ".cold", ".part." };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(symbol, parts[i]) && !strstr(f->name, parts[i]))
+			return true;
+	return false;
+}
+
+/* The long name of a C++ function, without what a compiler adds: "f(int) [clone .isra.0]". */
+static char *source_name(const struct sym *sym)
+{
+	char *whole = demangle(sym->name, 1), *added = whole ? strstr(whole, " [clone ") : NULL;
+
+	if (added)
+		*added = '\0';
+	return whole;
+}
+
 static char *shown_name(const struct sym *sym)
 {
 	char *whole = demangle(sym->name, 1);
@@ -100,7 +121,7 @@ static char *shown_name(const struct sym *sym)
 /* A * of the name may be one of the source: "f(char*)" means this function if there is one. */
 static bool has_name(const struct sym *sym, const char *name)
 {
-	__cleanup(freep) char *whole = demangle(sym->name, 1), *brief = whole ? demangle(sym->name, 0) : NULL;
+	__cleanup(freep) char *whole = source_name(sym), *brief = whole ? demangle(sym->name, 0) : NULL;
 
 	return whole && (!strcmp(whole, name) || (brief && !strcmp(brief, name)));
 }
@@ -121,12 +142,14 @@ static bool has_wildcards(const struct function_search *f)
 /* The name to show if the symbol is asked for, which the caller frees; NULL: it is not. */
 static char *wanted_name(const struct function_search *f, const struct sym *sym)
 {
-	__cleanup(freep) char *whole = demangle(sym->name, 1), *brief = whole ? demangle(sym->name, 0) : NULL;
+	__cleanup(freep) char *whole = demangle(sym->name, 1), *source = source_name(sym),
+			      *brief = whole ? demangle(sym->name, 0) : NULL;
 
 	if (!f->many && match_has_star(f->name))
 		return has_name(sym, f->name) ? xstrdup(whole) : NULL;
 	if (match_symbol(f->name, sym->name) || any_alias_matches(f->name, sym->aliases) ||
-	    (whole && match_pattern(f->name, whole)) || (brief && match_pattern(f->name, brief)))
+	    (whole && match_pattern(f->name, whole)) || (source && match_pattern(f->name, source)) ||
+	    (brief && match_pattern(f->name, brief)))
 		return xstrdup(whole ? whole : sym->name);
 	return NULL;
 }
@@ -267,6 +290,8 @@ static int consider(struct function_search *f, const struct sym *sym)
 	if (sym->elsewhere || is_plt(sym->name) || (f->many && strstr(sym->name, ".cold")))
 		return 0;
 	f->nfunctions++;
+	if (!f->many && is_part(f, sym->name))
+		return 0;
 	name = wanted_name(f, sym);
 	return name ? take(f, sym, name) : 0;
 }
@@ -345,11 +370,10 @@ static int not_found(struct function_search *f, const struct symtab_opts *o)
 
 	if (f->ret->left.len > f->left_before)
 		return report_left(f);
-	near = similar_names(f);
 	if (f->ifunc)
 		return diag_error(f->d, "%s '%s': '%s' is chosen when the program starts (IFUNC), from "
-				  "several functions: probe the one that this CPU uses, by its own name%s",
-				  option, f->s->text, f->name, near);
+				  "several functions: probe the one that this CPU uses, by its own name, which "
+				  "the debug symbols of %s have", option, f->s->text, f->name, path);
 	if (l.data)
 		return diag_error(f->d, "%s '%s': '%s' is a variable, not a function, of %s: write a function that "
 				  "uses it", option, f->s->text, f->name, path);
@@ -358,9 +382,10 @@ static int not_found(struct function_search *f, const struct symtab_opts *o)
 				  "ldd lists them", option, f->s->text, path, f->name);
 	copies = inlined_copies(f, o);
 	if (copies)
-		return diag_error(f->d, "%s '%s': the compiler inlined '%s' everywhere (%zu copies), so "
+		return diag_error(f->d, "%s '%s': the compiler inlined '%s' everywhere (%zu cop%s), so "
 				  "nothing calls it: probe a function that contains it, or a line of it "
-				  "(BINARY:file.c:LINE)", option, f->s->text, f->name, copies);
+				  "(BINARY:file.c:LINE)", option, f->s->text, f->name, copies, copies == 1 ? "y" : "ies");
+	near = similar_names(f);
 	return report_none(f, near);
 }
 
@@ -369,8 +394,8 @@ static void warn_of_copies(const struct function_search *f, const struct symtab_
 	size_t copies = f->many ? 0 : inlined_copies(f, o);
 
 	if (copies)
-		diag_warn(f->d, "%s '%s': the compiler also inlined '%s' in %zu places, whose calls are not "
-				"counted", probe_option(f->s), f->s->text, f->name, copies);
+		diag_warn(f->d, "%s '%s': the compiler also inlined '%s' in %zu place%s, whose calls are not "
+				"counted", probe_option(f->s), f->s->text, f->name, copies, copies == 1 ? "" : "s");
 }
 
 static int refuse_go(const struct probe_spec *s, const struct image_file *im, struct diag *d)
@@ -468,8 +493,8 @@ static int no_function(const struct function_search *f, size_t inlined)
 
 	if (inlined)
 		return diag_error(f->d, "%s '%s': the compiler inlined the function of this line everywhere (%zu "
-				  "copies), so nothing calls it: write a function that contains it", option,
-				  f->s->text, inlined);
+				  "cop%s), so nothing calls it: write a function that contains it", option,
+				  f->s->text, inlined, inlined == 1 ? "y" : "ies");
 	return diag_error(f->d, "%s '%s': the function of this line has no name in %s: install its debug symbols, "
 			  "or build it without stripping", option, f->s->text, path);
 }
@@ -485,8 +510,8 @@ static int add_line(struct function_search *f)
 	if (!err && f->ret->sites.len == before)
 		err = no_function(f, inlined);
 	else if (!err && inlined)
-		diag_warn(f->d, "%s '%s': the compiler also inlined this line in %zu places, whose calls are not "
-				"counted", probe_option(f->s), f->s->text, inlined);
+		diag_warn(f->d, "%s '%s': the compiler also inlined this line in %zu place%s, whose calls are not "
+				"counted", probe_option(f->s), f->s->text, inlined, inlined == 1 ? "" : "s");
 	vec_free(&p.addresses);
 	lineinfo_free(l);
 	return err;

@@ -137,7 +137,7 @@ void nearest_look(struct nearest *n, const char *wanted, const char *name)
 	__cleanup(freep) char *plain = without_stars(wanted);
 	size_t nw = strlen(plain), len = strlen(name), cost;
 
-	if (nw > NAME_MAX_LEN || len > NAME_MAX_LEN)
+	if (nw > NAME_MAX_LEN || len > NAME_MAX_LEN || !strcmp(wanted, name))
 		return;
 	if (n->nfirst < NEAREST_MAX && !has(n->first, n->nfirst, name))
 		n->first[n->nfirst++] = xstrdup(name);

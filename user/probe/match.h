@@ -24,8 +24,8 @@ bool match_pattern(const char *pattern, const char *name);
  */
 bool match_symbol(const char *pattern, const char *symbol);
 /*
- * Consider a name. `wanted` is what the user wrote; a * in it is overlooked. Takes time by the product of
- * the lengths, which are limited.
+ * Consider a name. `wanted` is what the user wrote; it is not proposed again. A * in it is overlooked. Takes time
+ * by the product of the lengths, which are limited.
  */
 void nearest_look(struct nearest *n, const char *wanted, const char *name);
 /*

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "user/api/mark.h"
 #include "user/probe/image.h"
 #include "user/probe/match.h"
 
@@ -251,10 +252,20 @@ static int take_notes(struct usdt_search *u, Elf_Data *data)
 	return 0;
 }
 
+/* Marks of programs are such probes (marks.h). */
+static int no_mark(const struct usdt_search *u)
+{
+	return diag_error(u->d, "%s '%s': %s marks no spans: write the program or library that does, by er_span_begin "
+				"(er_span(3))", probe_option(u->s), u->s->text, u->im->binary->path);
+}
+
 static int no_probe(const struct usdt_search *u)
 {
-	__cleanup(freep) char *near = nearest_text(&u->nearest);
+	__cleanup(freep) char *near = NULL;
 
+	if (!strcmp(u->s->group, MARK_PROVIDER))
+		return no_mark(u);
+	near = nearest_text(&u->nearest);
 	return diag_error(u->d, "%s '%s': %s has no USDT probe %s:%s%s", probe_option(u->s), u->s->text,
 			  u->im->binary->path, u->s->group, u->name, near);
 }
@@ -270,7 +281,8 @@ int usdt_add(const struct probe_spec *s, const struct image_file *im, const char
 
 	u.base = base && gelf_getshdr(base, &sh) ? sh.sh_addr : 0;
 	if (!notes || !gelf_getshdr(notes, &sh) || sh.sh_size > NOTES_MAX)
-		return diag_error(d, "%s '%s': %s has no USDT probes: name the library that has them, as ldd lists "
+		return !strcmp(s->group, MARK_PROVIDER) ? no_mark(&u) :
+		       diag_error(d, "%s '%s': %s has no USDT probes: name the library that has them, as ldd lists "
 				     "them, or a function (BINARY:FUNCTION)", probe_option(s), s->text,
 				  im->binary->path);
 	err = take_notes(&u, elf_getdata(notes, NULL));
