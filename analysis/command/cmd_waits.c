@@ -62,8 +62,8 @@ static int cmd_span(struct shell *sh, int argc, char **argv)
 	unsigned long long rank = argc > 2 ? strtoull(argv[2], &end, 10) : 1;
 
 	if (argc > 2 && (*end || !rank))
-		return diag_error(&sh->diag, "span '%s': not a number; span_list numbers calls from 1, "
-				  "the slowest", argv[2]);
+		return diag_error(&sh->diag, "span '%s': no call has this number: write one from 1, the slowest, "
+				  "as span_list shows them", argv[2]);
 	return shell_print(sh, &t, view_span(&sh->view, argv[1], rank, &t, &sh->diag));
 }
 

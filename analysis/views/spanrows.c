@@ -79,17 +79,70 @@ static const struct {
 	{ SPAN_OPEN_END, "still open at the end" },
 };
 
-/* Arguments up to the last that is not 0. */
+/* The arguments that a span's SPEC asks for. */
+struct asked {
+	int n;
+	bool is_text[SPAN_ARGS];
+};
+
+/* The list of arguments at the end of a SPEC, "(1:int,2:str)" with or without a filter behind it; NULL: none. */
+static const char *argument_list(const char *spec)
+{
+	const char *end = NULL, *open = NULL;
+
+	for (const char *at = spec; (at = strstr(at, " if ")); at++)
+		end = at;
+	end = end ? end : spec + strlen(spec);
+	while (end > spec && end[-1] == ' ')
+		end--;
+	if (end == spec || end[-1] != ')')
+		return NULL;
+	for (const char *at = spec; at < end; at++)
+		open = *at == '(' ? at : open;
+	/* Those of a C++ function have no numbers. */
+	return open && (open[1] == 'r' || (open[1] >= '0' && open[1] <= '9')) ? open + 1 : NULL;
+}
+
+static bool is_mark(const char *spec)
+{
+	const char *target = strchr(spec, '=');
+
+	return target && !strncmp(target, "=mark", 5) && (!target[5] || target[5] == ':');
+}
+
+/* The recorder has checked the SPEC. NULL: unknown. A mark has its id. */
+static struct asked asked(const char *spec)
+{
+	struct asked ret = { .n = spec && is_mark(spec) };
+	const char *at = spec && !ret.n ? argument_list(spec) : NULL;
+
+	while (at && ret.n < SPAN_ARGS) {
+		size_t len = strcspn(at, ",)"), type = strcspn(at, ":");
+
+		ret.is_text[ret.n++] = type < len && !strncmp(at + type, ":str", 4);
+		at = at[len] == ',' ? at + len + 1 : NULL;
+	}
+	return ret;
+}
+
+/* The numbers that were asked for, or up to the last that is not 0 if the SPEC is not known or does not say it. */
 static void put_args(const struct spans *sp, const struct span_call *c, struct buf *b)
 {
 	static const char *const fields[SPAN_ARGS] = { "SPANA1", "SPANA2", "SPANA3", "SPANA4" };
+	struct asked a = asked(sp->names.data[c->name].sum.spec);
 	int n = SPAN_ARGS;
 
-	while (n && !span_int(sp, c, fields[n - 1]))
+	while (n && !span_int(sp, c, fields[n - 1]) && (n > a.n || a.is_text[n - 1]))
 		n--;
-	for (int i = 0; i < n; i++)
-		buf_printf(b, "%s%" PRId64, i ? ", " : b->len ? "; arguments " : "arguments ",
-			   span_int(sp, c, fields[i]));
+	for (int i = 0; i < n; i++) {
+		int64_t number = span_int(sp, c, fields[i]);
+
+		buf_puts(b, i ? ", " : b->len ? "; arguments " : "arguments ");
+		if (a.is_text[i] && !number)
+			buf_puts(b, "(text)");
+		else
+			buf_printf(b, "%" PRId64, number);
+	}
 }
 
 void span_put_numbers(const struct spans *sp, const struct span_call *c, struct buf *b)

@@ -22,8 +22,8 @@ int span_unknown(const struct spans *sp, const char *name, struct diag *d);
 /* The thread of a call: "app, PID 12, TID 13 (worker)". */
 const char *span_thread_text(struct view_state *v, struct table *t, const struct span_call *c);
 /*
- * Append how the call began and ended, if it is not whole, its arguments that are not 0, and its
- * text: "left; arguments 42, -1; text 'select 1'".
+ * Append how the call began and ended, if it is not whole, its arguments, and its text: "left; arguments 42, (text),
+ * -1; text 'select 1'".
  */
 void span_put_facts(const struct spans *sp, const struct span_call *c, struct buf *b);
 /* The same without the text, for files that others may see. */

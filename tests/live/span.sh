@@ -102,11 +102,15 @@ check_that "each of two names of a call that was left is counted" "$(value a une
 	$(value b unended left.er) == 4 && $(value outer count left.er) == 4"
 
 # Arguments, only if they are asked for.
-must_record arguments.er -q 0 --span "asked=$p:asked(1:s32,2:str,3:int,ret:s64)" --span "outer=$p:outer" -- "$p"
+must_record arguments.er -q 0 --span "asked=$p:asked(1:s32,2:str,3:int,ret:s64)" --span "outer=$p:outer" \
+	--span "deep=$p:recurse(1:s32)" -- "$p"
 query 'SPANA1 SPANA3 SPANA4 SPANTEXT from spans where SPAN == 1' arguments.er | sort -n >arguments
 printf '1\t-7\t-7\t1\n2\t-8\t-16\t2\n' | cmp -s - arguments && ok "arguments are kept" ||
 	not_ok "arguments are kept" "$(cat arguments)"
 check_that "texts are kept" "$(zcat arguments.er/spanstrings.xml.gz | grep -c 'value="select \(1\|&lt;2&gt;\)"') == 2"
+"$er_print" -limit 100 -span_list arguments.er >list 2>&1
+check_that "they are listed in their places, also if they are 0" \
+	"$(grep -c "arguments 1, (text), -7, -7; text 'select 1'" list) == 1 && $(grep -c 'arguments 0$' list) == 1" "$(cat list)"
 check_that "a span without arguments keeps none" \
 	"$(query 'count() from spans where SPAN == 2 && (SPANA1 || SPANTEXT)' arguments.er) == 0"
 
