@@ -61,7 +61,7 @@ static void make_reports_and_code(struct page *pg)
 	struct pack p = { 0 };
 
 	make_reports(pg->x, &pg->events.tree, &pg->reports, &rows);
-	pg->has_code = make_code(pg->x, &pg->events.tree, &p);
+	pg->has_code = make_code(pg->x, &pg->events, &p);
 	if (pg->has_code) {
 		pg->code = pack_compress(&p);
 		buf_printf(&rows, "%s\"code\":1", rows.len ? "," : "");

@@ -11,9 +11,9 @@
 
 struct export;
 struct pack;
-struct page_tree;
+struct page_events;
 
 /* Append the section of the code. Returns false, and appends nothing, if it is left out. */
-bool make_code(const struct export *x, const struct page_tree *tree, struct pack *ret);
+bool make_code(const struct export *x, const struct page_events *events, struct pack *ret);
 
 #endif

@@ -88,6 +88,23 @@ static uint32_t *places_by_func(const struct page_places *p, size_t nfuncs, uint
 	return ret;
 }
 
+struct frame *page_places_frames(const struct page_places *p, const struct page_tree *t,
+				 struct session *s)
+{
+	struct frame *ret = xcalloc(p->all.len + 1, sizeof(*ret));
+	uint32_t *first, *order = places_by_func(p, t->funcs.len, &first);
+
+	for (size_t i = 0; i < p->all.len; i++) {
+		uint32_t frame = p->all.data[order[i]].frame;
+
+		if (frame != SHOWN_MERGED)
+			ret[i] = frame_at(s, frame);
+	}
+	free(order);
+	free(first);
+	return ret;
+}
+
 struct ranked_variant {
 	size_t n;
 	uint32_t index;

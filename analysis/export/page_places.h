@@ -14,8 +14,10 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 
+struct frame;
 struct pack;
 struct page_tree;
+struct session;
 struct view_state;
 
 /* A place: a frame of the session; or a function whose load object is not shown in full. */
@@ -46,6 +48,12 @@ struct page_places {
 uint32_t page_places_add(struct page_places *p, const struct page_tree *t);
 /* Number the variants of each node, and the places of each function. No more can be added then. */
 void page_places_number(struct page_places *p, const struct page_tree *t);
+/*
+ * The frames of all places, in the order in which put_places writes them. That of a function as a whole
+ * has no function. The caller frees them.
+ */
+struct frame *page_places_frames(const struct page_places *p, const struct page_tree *t,
+				 struct session *s);
 /* Append the sections: names of lines and pcs, places by function, variants by node. */
 void put_places(struct view_state *v, const struct page_places *p, const struct page_tree *t,
 		struct pack *ret);

@@ -79,6 +79,16 @@ static void put_row(struct buf *b, const struct table *t, const struct row *r)
 	buf_puts(b, "]");
 }
 
+void put_notes_json(struct buf *b, const struct table *t)
+{
+	buf_puts(b, ",\"notes\":[");
+	for (size_t i = 0; i < t->notes.len; i++) {
+		buf_puts(b, i ? "," : "");
+		json_put_string(b, t->notes.data[i]);
+	}
+	buf_puts(b, "]");
+}
+
 void put_table_json(struct buf *b, const char *command, const struct table *t)
 {
 	buf_puts(b, "{\"command\":");
@@ -95,10 +105,7 @@ void put_table_json(struct buf *b, const char *command, const struct table *t)
 		buf_puts(b, i ? "," : "");
 		put_row(b, t, &t->rows.data[i]);
 	}
-	buf_puts(b, "],\"notes\":[");
-	for (size_t i = 0; i < t->notes.len; i++) {
-		buf_puts(b, i ? "," : "");
-		json_put_string(b, t->notes.data[i]);
-	}
-	buf_puts(b, "]}");
+	buf_puts(b, "]");
+	put_notes_json(b, t);
+	buf_puts(b, "}");
 }

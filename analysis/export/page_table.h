@@ -11,5 +11,7 @@ struct table;
  * docs/howto-page.md describes them. `command` is what makes er_print show it.
  */
 void put_table_json(struct buf *b, const char *command, const struct table *t);
+/* Append a comma and the member notes. */
+void put_notes_json(struct buf *b, const struct table *t);
 
 #endif

@@ -210,6 +210,18 @@ static uint32_t line_key(void *ctx, const struct frame *frame, const struct func
 				   other_file_key(a, f, at.file) : no_line_key(f));
 }
 
+void annotate_sum(struct annotate *a, enum code_part part, uint32_t base, code_key key, void *ctx,
+		  struct code_tally *ret)
+{
+	struct code_rows *rows = a->v->annotation.rows;
+
+	*ret = (struct code_tally){ 0 };
+	if (rows)
+		code_rows_ask(rows, part, base, key, ctx);
+	else
+		code_tally_init(ret, a->v->session, view_tally(a->v), key, ctx);
+}
+
 static void sum_lines(struct annotate *a)
 {
 	struct keying k = { .a = a, .n = a->v->session->funcs.len };
@@ -217,7 +229,7 @@ static void sum_lines(struct annotate *a)
 	k.listed = xcalloc(k.n + 1, 1);
 	vec_for_each (f, &a->funcs)
 		k.listed[f->func->id] = 1;
-	code_tally_init(&a->sums, a->v->session, view_tally(a->v), line_key, &k);
+	annotate_sum(a, CODE_LINES, 0, line_key, &k, &a->sums);
 	free(k.listed);
 }
 
@@ -324,27 +336,28 @@ struct row *annotate_row(struct annotate *a, const char *text)
 	return r;
 }
 
-void annotate_values(struct annotate *a, struct row *r, const int64_t *excl, const int64_t *incl)
+void annotate_values(struct annotate *a, struct row *r, const struct code_tally *sums,
+		     enum code_part part, uint32_t base, uint64_t key)
 {
-	struct values values = { .excl = excl, .incl = incl, .whole = view_tally(a->v)->total };
+	const int64_t *zeros = view_tally(a->v)->zeros;
+	bool met = key < sums->nkeys;
+	struct values values = { .excl = met ? code_tally_excl(sums, key) : zeros,
+				 .incl = met ? code_tally_incl(sums, key) : zeros,
+				 .whole = view_tally(a->v)->total };
 	struct row shifted = { .cells = r->cells + 1 };
 
 	columns_fill(&shifted, &a->metrics, &values);
+	if (a->v->annotation.rows)
+		code_rows_show(a->v->annotation.rows, a->t->rows.len - 1, part, base + key);
 }
 
 bool annotate_fill(struct annotate *a, struct row *r, uint64_t what)
 {
-	const int64_t *zeros = view_tally(a->v)->zeros;
 	const uint64_t *key = map_get(&a->keys, what);
 
-	if (!key)
-		return false;
-	if (*key - 1 < a->sums.nkeys)
-		annotate_values(a, r, code_tally_excl(&a->sums, *key - 1),
-				code_tally_incl(&a->sums, *key - 1));
-	else
-		annotate_values(a, r, zeros, zeros);
-	return true;
+	if (key)
+		annotate_values(a, r, &a->sums, CODE_LINES, 0, *key - 1);
+	return key;
 }
 
 void annotate_line(struct annotate *a, uint32_t line, bool values)
@@ -430,29 +443,6 @@ void annotate_index(struct annotate *a, const struct listed_func *f, unsigned cl
 	index_others(a, f->func);
 	if (map_get(&a->keys, none))
 		index_line(a, f->func, ", instructions without line numbers", none);
-}
-
-static double number(const struct cell *c)
-{
-	return c->kind == CELL_PERCENT			       ? c->d
-	       : c->kind == CELL_TIME || c->kind == CELL_COUNT ? (double)c->i
-							       : 0;
-}
-
-void annotate_mark(struct annotate *a, double threshold)
-{
-	for (size_t column = 1; column < a->text_column; column++) {
-		double max = 0;
-
-		vec_for_each (r, &a->t->rows)
-			max = number(&r->cells[column]) > max ? number(&r->cells[column]) : max;
-		vec_for_each (r, &a->t->rows) {
-			double value = number(&r->cells[column]);
-
-			if (value > 0 && value * 100 >= max * threshold)
-				put_text(r, 0, "##");
-		}
-	}
 }
 
 static void put_object(struct buf *b, const char *label, const struct loadobj *o)

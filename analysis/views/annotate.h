@@ -10,6 +10,7 @@
 #include "analysis/base/map.h"
 #include "analysis/metrics/code_tally.h"
 #include "analysis/model/source.h"
+#include "analysis/views/code_rows.h"
 #include "analysis/views/view_state.h"
 
 /* The text of a source file, split into lines. Lines count from 1. */
@@ -64,10 +65,17 @@ void annotate_free(struct annotate *a);
  */
 bool annotate_place(const struct annotate *a, const struct func *f, uint64_t offset,
 		    uint32_t *line);
+/*
+ * Sum up the metrics by key. If the reader does that itself (annotation.rows), say which of its frames
+ * have a key, which is `base` more than what the function gives.
+ */
+void annotate_sum(struct annotate *a, enum code_part part, uint32_t base, code_key key, void *ctx,
+		  struct code_tally *ret);
 /* Add a row with text and blank metrics. */
 struct row *annotate_row(struct annotate *a, const char *text);
-/* Fill a row's metrics from arrays indexed by metric id. */
-void annotate_values(struct annotate *a, struct row *r, const int64_t *excl, const int64_t *incl);
+/* Fill the metrics of the last row with the sums of a key, which is `base` more than that in the sums. */
+void annotate_values(struct annotate *a, struct row *r, const struct code_tally *sums,
+		     enum code_part part, uint32_t base, uint64_t key);
 /*
  * Fill a row's metrics by key, for example that of a line. They are zeros if no packet had the
  * key; false: no such key.

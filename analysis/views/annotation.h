@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct code_rows;
+
 /*
  * Classes of remarks between lines. Some are of Sun's compilers and have no counterpart in DWARF;
  * their names are accepted and nothing else.
@@ -29,6 +31,11 @@ struct annotation {
 	unsigned rc_decided;
 	/* Whether a source file with this path may be shown; NULL: any. Links are resolved. */
 	bool (*may_show)(const char *path);
+	/*
+	 * Not NULL: say here which rows a frame counts for, and show zeros, because the reader adds up the
+	 * metrics itself (code_rows.h). Nothing is marked then.
+	 */
+	struct code_rows *rows;
 };
 
 #endif

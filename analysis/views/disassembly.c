@@ -38,6 +38,7 @@ struct disassembly {
 	const struct func *func;
 	VEC(struct instruction) insns;
 	struct code_tally sums; /* indexed by instruction */
+	uint32_t ninsns;        /* instructions of the functions before */
 };
 
 static bool name_address(void *ctx, uint64_t addr, struct buf *b)
@@ -124,16 +125,6 @@ static uint32_t insn_key(void *ctx, const struct frame *frame, const struct func
 	return n - 1;
 }
 
-static void fill_insn(struct disassembly *dis, struct row *r, size_t i)
-{
-	const int64_t *zeros = view_tally(dis->a.v)->zeros;
-
-	if (i < dis->sums.nkeys)
-		annotate_values(&dis->a, r, code_tally_excl(&dis->sums, i), code_tally_incl(&dis->sums, i));
-	else
-		annotate_values(&dis->a, r, zeros, zeros);
-}
-
 static void put_bytes(struct buf *b, struct session *s, const struct func *f,
 		      const struct instruction *insn)
 {
@@ -167,7 +158,7 @@ static void put_insn(struct disassembly *dis, size_t i, uint32_t line)
 		buf_puts(&b, " ");
 	if (inlined.len)
 		buf_puts(&b, inlined.data);
-	fill_insn(dis, annotate_row(&dis->a, b.data), i);
+	annotate_values(&dis->a, annotate_row(&dis->a, b.data), &dis->sums, CODE_INSNS, dis->ninsns, i);
 	buf_free(&b);
 	buf_free(&inlined);
 }
@@ -217,7 +208,7 @@ static void put_function(struct disassembly *dis, const struct listed_func *f)
 	}
 	put_lines_to(dis, f->first_line);
 	annotate_index(&dis->a, f, dis->classes, true);
-	code_tally_init(&dis->sums, dis->a.v->session, view_tally(dis->a.v), insn_key, dis);
+	annotate_sum(&dis->a, CODE_INSNS, dis->ninsns, insn_key, dis, &dis->sums);
 	for (size_t i = 0; i < dis->insns.len; i++) {
 		bool here;
 		uint32_t line = insn_line(dis, dis->insns.data[i].offset, &here);
@@ -227,6 +218,7 @@ static void put_function(struct disassembly *dis, const struct listed_func *f)
 		put_insn(dis, i, line);
 	}
 	code_tally_free(&dis->sums);
+	dis->ninsns += dis->insns.len;
 }
 
 /* Whether to show a function: the one that was asked for and its parts, or all of a file. */

@@ -173,9 +173,15 @@ check_that "instructions have no bytes" "$(pack setpath.html code | grep -c ':  
 printf 'addpath made/src\ndcc hex:src\nsthresh 1\n' >.er.rc
 check "addpath of .er.rc" has_source rc
 check_that "dcc of .er.rc: instructions have their bytes" "$(pack rc.html code | grep -c ':  85 ff  ') == 1"
-marks() { pack "$1.html" code | grep -o '"##"' | wc -l; }
-check_that "sthresh of .er.rc: more rows are marked as hot" "$(marks rc) > $(marks setpath)"
+thresholds() { pack "$1.html" code | grep -o '"threshold":[0-9]*' | sort -u | cut -d: -f2 | tr '\n' ' '; }
+check "sthresh of .er.rc: rows are marked as hot from there" test "$(thresholds setpath), $(thresholds rc)" = "75 , 1 75 "
 rm .er.rc
+# Code has a budget, in the order of time. The first function here is the hottest one.
+in_file() { pack "$1.html" code | grep -o '"func":[0-9]*' | wc -l; }
+first_in() { pack "$1.html" code | grep -o '"func":[0-9]*' | head -n 1; }
+check "a page with little room" er_export --to page --page-size 272k -o small.html -setpath made/src code.er
+check "little room: the hottest function has code" test "$(first_in small)" = "$(first_in setpath)"
+check_that "little room: others have none" "$(in_file small) == 1 && $(in_file setpath) > 1"
 cat >chunks.mjs <<'END'
 const { divide } = await import(process.argv[2])
 const n = 70000, all = Float64Array.from({ length: n }, (_, i) => i)

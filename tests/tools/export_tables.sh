@@ -202,6 +202,14 @@ async function reports(t) {
 	await page.check('#tools label:has-text("Standard errors") input')
 	t.sameRows('locks with standard errors', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1))))
+	await page.fill('#expression', 'PID == 12')
+	await page.press('#expression', 'Enter')
+	const said = await page.textContent('#view-locks .notes'), command = await page.textContent('#view-locks .notes code')
+	t.check('a report says that it is of the whole recording', /^As er_print -locks, of the whole recording: the filter of this page does not apply/.test(said), said)
+	t.check('and which command shows it under the filter', command === "er_print -filters 'PID == 12' -locks" && t.erPrint([...t.shellWords(command).slice(1), 'w.er']).length > 0, command)
+	await page.fill('#expression', '')
+	await page.press('#expression', 'Enter')
+	t.check('without a filter there is no command', await page.$('#view-locks .notes code') === null, '')
 	await locks(t, await t.openPage(t.browser, 'joined.html'), 'joined', [], 'joined.er')
 	await page.click('#tab-experiments')
 	const header = await page.textContent('#view-experiments pre')
@@ -220,6 +228,12 @@ async function reports(t) {
 }
 
 // Annotated code: er_print's rows, with the marks of the hottest ones.
+async function annotated(t, page, what, filter, kind, func) {
+	const got = (await t.tableRows(page, 'source')).map(r => [...r.slice(0, 5), r.at(-1)])
+	t.sameRows(`${kind} of ${func}${what}`, got, t.erPrint([...filter, '-metrics', 'ei.%user', '-setpath', 'made/src', `-${kind}`, func, 'code.er']))
+	return got
+}
+
 async function source(t) {
 	const page = await t.openPage(t.browser, 'code.html')
 	for (const [kind, button] of [['source', 'Source'], ['disasm', 'Disassembly']]) {
@@ -230,9 +244,20 @@ async function source(t) {
 			// The table is scrolled to the first one.
 			const hot = await page.waitForSelector('#view-source .tr.hot', { timeout: 10000 }).then(e => e.isVisible(), () => false)
 			t.check(`${kind} of ${func}: the hottest row is marked and in sight`, hot, '')
-			t.sameRows(`${kind} of ${func}`, await t.tableRows(page, 'source'), t.erPrint(['-setpath', 'made/src', `-${kind}`, func, 'code.er']))
+			const whole = await annotated(t, page, '', [], kind, func)
+			for (const expr of ['TSTAMP < 95ms', 'FNAME("warm") SOME IN STACK']) {
+				await page.fill('#expression', expr)
+				await page.press('#expression', 'Enter')
+				const part = await annotated(t, page, ' under ' + expr, ['-filters', expr], kind, func)
+				t.check(`${kind} of ${func} depends on the filter`, func !== 'hot' || part.join() !== whole.join(), part.slice(0, 9).join('\n'))
+			}
+			await page.keyboard.press('Escape')
+			await page.click('#tab-source')
+			await page.keyboard.press('c')
 		}
 	}
+	const notes = await page.textContent('#view-source .notes')
+	t.check('the page says how much of the time has code', /have (9[0-9.]+|100\.00) % of the time/.test(notes), notes)
 	t.check('source: no complaint', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 	const bare = await t.openPage(t.browser, 'less.html')

@@ -2,6 +2,7 @@
 // The choice of what is compared: for each of A and B its experiments and its range of time.
 import { el } from './dom.js'
 import { sidesOf } from './compare.js'
+import { chosenRange } from './filter.js'
 
 export const sideLetters = ['A', 'B']
 
@@ -14,11 +15,6 @@ function rangeText({ from, to }) {
 export function sideText(data, side) {
 	const group = side.group === null ? '' : data.groups[side.group - 1]
 	return [group, rangeText(side)].filter(Boolean).join(', ') || 'everything'
-}
-
-// The range that the filter has, within the recording.
-function chosenRange({ data, state }) {
-	return [state.from === null ? data.begin : state.from, state.to === null ? data.end : state.to]
 }
 
 // The controls of side i. update(side) shows what it is.

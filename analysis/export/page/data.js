@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: the index, and the events, which are decoded in the background. Data does
 // not change once it is read.
-import { countInts, inflate, reader, sections } from './pack.js'
+import { countInts, inflate, parseBytes, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
 import { duration } from './format.js'
 import { outermostOf } from './tree.js'
@@ -42,8 +42,8 @@ export function watchPacks(found, ended) {
 
 export async function readIndex(base64) {
 	const s = sections(await inflate(base64))
-	const data = JSON.parse(new TextDecoder().decode(s.json))
-	data.reports = JSON.parse(new TextDecoder().decode(s.rprt))
+	const data = parseBytes(s.json)
+	data.reports = parseBytes(s.rprt)
 	data.nthreads = data.threads.length
 	data.isWait = Uint8Array.from(data.classes, c => data.states[c.state].cpu ? 0 : 1)
 	readTree(data, s.tree)

@@ -6,6 +6,11 @@ import { duration } from './format.js'
 import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
 
+// The range that the filter has, within the recording.
+export function chosenRange({ data, state }) {
+	return [state.from === null ? data.begin : state.from, state.to === null ? data.end : state.to]
+}
+
 // Makes the filter of a state. In a mask, 1 passes and 0 does not. If everything passes, the
 // mask is null.
 export function makeFilter(data, state) {
@@ -135,8 +140,7 @@ export function filterCommand(data, state) {
 export function filterParts(data, state) {
 	const parts = []
 	if (state.from !== null || state.to !== null) {
-		const from = state.from === null ? data.begin : state.from
-		const to = state.to === null ? data.end : state.to
+		const [from, to] = chosenRange({ data, state })
 		parts.push([`${(from / 1e6).toFixed(6)} to ${(to / 1e6).toFixed(6)} s (${duration(to - from)})`,
 			{ from: null, to: null }])
 	}

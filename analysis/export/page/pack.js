@@ -48,6 +48,8 @@ export function sections(bytes) {
 	return ret
 }
 
+export const parseBytes = bytes => JSON.parse(new TextDecoder().decode(bytes))
+
 // Returns the number of varints in a section.
 export function countInts(bytes) {
 	let n = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where in their functions stacks go: sums by line and by pc under the page's filter. The packs `places` and
 // `later` have what this needs; they are read when a view first asks for it.
-import { inflate, readInts, readUints, sections } from './pack.js'
+import { inflate, parseBytes, readInts, readUints, sections } from './pack.js'
 import { linkChildren } from './data.js'
 import { ofOneState } from './aggregate.js'
 import { outermostOf, timesBy } from './tree.js'
@@ -42,22 +42,27 @@ const sum = values => values.reduce((a, b) => a + b, 0)
 
 // Each index of a node is that of a variant: {tree, pathNode, npaths} have the form that tree.js adds up.
 async function readPlaces(data, { places, later }) {
-	const s = sections(await inflate(places[0])), names = JSON.parse(new TextDecoder().decode(s.plnm))
+	const s = sections(await inflate(places[0])), names = parseBytes(s.plnm)
 	const perFunc = uints(s.plfn, data.funcs.length), ret = { ...readVariants(data, s, perFunc), ...await readLater(data, later) }
-	const n = sum(perFunc), funcOf = new Uint32Array(n)
+	const n = ret.nplaces = sum(perFunc), funcOf = new Uint32Array(n)
 	for (let f = 0, at = 0; f < perFunc.length; at += perFunc[f++])
 		funcOf.fill(f, at, at + perFunc[f])
-	ret.locks = s.lock ? JSON.parse(new TextDecoder().decode(s.lock)) : null
+	ret.locks = s.lock ? parseBytes(s.lock) : null
 	for (const [kind, tag] of [['lines', 'plln'], ['pcs', 'plpc']]) {
 		const key = readInts(s[tag], n, new Float64Array(n)), func = new Uint32Array(names[kind].length)
 		for (let p = 0; p < n; p++) {
 			key[p] += p ? key[p - 1] : 0
 			func[key[p]] = funcOf[p]
 		}
-		const keyOf = Int32Array.from(ret.place, p => key[p])
-		ret[kind] = { names: names[kind], func, keyOf, outermost: outermostOf(ret.tree, keyOf, func.length) }
+		ret[kind] = { names: names[kind], func, ...keying(ret, key, func.length) }
 	}
 	return ret
+}
+
+// What tree.js adds up by: keys are by place, below n.
+export function keying({ tree, place }, keys, n) {
+	const keyOf = Int32Array.from(place, p => keys[p])
+	return { n, keyOf, outermost: outermostOf(tree, keyOf, n) }
 }
 
 // The variants of node i are those from base[i] on.
@@ -106,7 +111,7 @@ function addUp(data, state, places) {
 	return ret
 }
 
-// The times of each variant under the filter, as metrics.js reads them.
+// The times of each variant under the filter, as metrics.js reads them, with the tree that they belong to.
 export function placeSums({ data, state, sums }, places) {
 	if (!sums.places) {
 		const known = new Map()
@@ -117,11 +122,8 @@ export function placeSums({ data, state, sums }, places) {
 			return known.get(s)
 		}
 	}
-	return sums.places
+	return { data: places, sums: sums.places, n: places.npaths, keyOf: variantOf(data, places) }
 }
 
-// The exclusive and inclusive time of each line or pc, as er_print -lines and -pcs print them.
-export function placeTimes(places, kind) {
-	const { keyOf, outermost, names } = places[kind]
-	return (data, us) => timesBy(data, us, keyOf, outermost, names.length)
-}
+// Exclusive and inclusive times by what keying() returned.
+export const placeTimes = ({ keyOf, outermost, n }) => (data, us) => timesBy(data, us, keyOf, outermost, n)

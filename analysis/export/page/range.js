@@ -3,7 +3,7 @@
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { eventFacts, makeFilter } from './filter.js'
+import { chosenRange, eventFacts, makeFilter } from './filter.js'
 import { countLost } from './marks.js'
 import { isFilteredByKind } from './store.js'
 import { eachEvent } from './walk.js'
@@ -14,7 +14,7 @@ import { eachEvent } from './walk.js'
 // says so. Only how much of it was user time is an estimate.
 export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
-	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
+	const [from, to] = chosenRange({ data, state })
 	const us = new Float64Array(NSTATES), per = new Float64Array(data.nthreads * NSTATES), met = new Uint8Array(data.nthreads)
 	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, per, met, stateOf, squares: 0, cpu: Uint8Array.from(data.states, s => s.cpu ? 1 : 0) }
 	for (const chunk of data.chunks)

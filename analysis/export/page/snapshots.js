@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The exact states of threads in each second between two usage samples, as the recorder's snapshots
 // have them. They do not come from events. Times are nanoseconds, and exact below 2^53.
-import { inflate, reader, sections } from './pack.js'
+import { inflate, parseBytes, reader, sections } from './pack.js'
 
 // The kinds of times, as page_snapshots.c numbers them, by state. The first is all CPU time; the last two are
 // the parts of it that --exact-user measured.
@@ -15,7 +15,7 @@ export function readSnapshots(data, s) {
 	data.snaps = null
 	if (!s.snjs)
 		return
-	const snaps = JSON.parse(new TextDecoder().decode(s.snjs)), times = reader(s.snat), owners = reader(s.snow)
+	const snaps = parseBytes(s.snjs), times = reader(s.snat), owners = reader(s.snow)
 	for (const e of snaps.exps) {
 		e.edges = [0]
 		for (let k = 0, at = 0; k < e.n; k++)

@@ -50,14 +50,20 @@ function makeCompose(page) {
 	return { root, update({ state }) { root.hidden = state.selected === null } }
 }
 
+// A button that copies what textOf() returns.
+export function copyButton(textOf) {
+	const button = el('button', { onclick: () => {
+		copyText(textOf())
+		button.textContent = 'Copied'
+		setTimeout(() => { button.textContent = 'Copy' }, 1200)
+	} }, 'Copy')
+	return button
+}
+
 export function makeFilterBar(root, page) {
 	const chips = el('div.chips'), expression = makeExpression(page), compose = makeCompose(page)
 	const command = el('code.command', { tabIndex: 0, title: 'The same numbers in er_print' })
-	const copy = el('button', { onclick: () => {
-		copyText(command.textContent)
-		copy.textContent = 'Copied'
-		setTimeout(() => { copy.textContent = 'Copy' }, 1200)
-	} }, 'Copy')
+	const copy = copyButton(() => command.textContent)
 	root.append(...expression.nodes, compose.root, chips, command, copy)
 	return {
 		update({ data, state }) {

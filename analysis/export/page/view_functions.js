@@ -8,7 +8,7 @@ import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js
 import { percent, seconds } from './format.js'
 import { errorColumn, errorsOf } from './variance.js'
 
-// Columns of the chosen metric; whole() is 100 %.
+// Columns of the chosen metric and of those beside it; whole() is 100 %.
 export function timeColumns(page, whole) {
 	const time = (id, title, member) => [
 		{ id, title, unit: 'sec.', width: '6em', value: r => r[member], text: r => seconds(r[member]) },
@@ -16,7 +16,8 @@ export function timeColumns(page, whole) {
 		{ id: id + 1, title: '%', width: '5em', value: r => r[member],
 			text: r => percent(r[member], whole()) },
 	]
-	return [...time(0, 'Excl.', 'excl'), ...time(2, 'Incl.', 'incl')]
+	return [...time(0, 'Excl.', 'excl'), ...time(2, 'Incl.', 'incl'), otherColumn(page.state.metric),
+		...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' })]
 }
 
 // The errors of both times of each row; <Total> is not sampled.
@@ -30,14 +31,14 @@ function addErrors(page, times, rows, from) {
 
 const otherMetric = metric => metric === 'wait' ? 'cpu' : 'wait'
 
-export function otherColumn(metric) {
+function otherColumn(metric) {
 	return { id: 4, title: metric === 'wait' ? 'CPU' : 'Waits', unit: 'incl. sec.', width: '8em', value: r => r.other,
 		text: r => seconds(r.other), help: 'The other part of the time, in this and what it called' }
 }
 
 // Rows {key, excl, incl, other, extra} of what `times` sums up, for keys below n; and their sum. from: the tree
-// and the sums that it is made from, if not those of functions.
-export function timeRows(page, times, n, from = page) {
+// and the sums that it is made from, if not those of functions; all: rows without time, too.
+export function timeRows(page, times, n, from = page, all = false) {
 	const { state } = page, { data, sums } = from, other = otherMetric(state.metric), total = id => metricTotal(page.sums, id)
 	const main = times(data, pathTimes(sums, state.metric)), beside = times(data, pathTimes(sums, other))
 	const extra = extraMetrics(page).map(m => ({ id: m.id, whole: total(m.id), ...times(data, pathTimes(sums, m.id)) }))
@@ -47,7 +48,7 @@ export function timeRows(page, times, n, from = page) {
 	main.whole = whole
 	beside.whole = total(other)
 	for (let k = 0; k < n; k++) {
-		if (main.incl[k] || beside.incl[k] || extra.some(x => x.incl[k]))
+		if (all || main.incl[k] || beside.incl[k] || extra.some(x => x.incl[k]))
 			rows.push(row(k, t => ({ excl: t.excl[k], incl: t.incl[k] })))
 	}
 	addErrors(page, times, rows, from)
@@ -60,8 +61,7 @@ function timesView({ id, title, key, label, times, count, names, on, withTotal }
 		id, title, key,
 		make(root, page) {
 			let whole = 0
-			const columns = () => [...timeColumns(page, () => whole), otherColumn(page.state.metric),
-				...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }), ...names(page.data)]
+			const columns = () => [...timeColumns(page, () => whole), ...names(page.data)]
 			const table = makeTable(label, columns(), { ...on(page),
 				sort: sort => page.store.setIn('sort', id, sort) })
 			root.append(table.root)

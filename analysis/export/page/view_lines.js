@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Source lines and pcs by exclusive and inclusive time, as er_print -lines and -pcs, under the page's filter.
-import { el } from './dom.js'
+import { el, stillRead } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
-import { extraColumns } from './metrics.js'
-import { placeSums, placeTimes, variantOf } from './places.js'
-import { otherColumn, timeColumns, timeRows } from './view_functions.js'
+import { placeSums, placeTimes } from './places.js'
+import { timeColumns, timeRows } from './view_functions.js'
 
 const placeKinds = [{ value: 'lines', text: 'Lines' }, { value: 'pcs', text: 'PCs' }]
 
@@ -14,7 +13,7 @@ export const linesView = {
 	make(root, page) {
 		let whole = 0, names = []
 		const { store, places } = page
-		const columns = () => [...timeColumns(page, () => whole), otherColumn(page.state.metric), ...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }),
+		const columns = () => [...timeColumns(page, () => whole),
 			{ id: 6, title: 'Name', left: true, text: r => r.key < 0 ? '<Total>' : names[r.key] }]
 		const select = more => r => store.set({ selected: r.key < 0 ? null : r.func, ...more })
 		const table = makeTable('Lines', columns(), { pick: select({}), open: select({ view: 'source' }), sort: sort => store.setIn('sort', 'lines', sort) })
@@ -24,12 +23,11 @@ export const linesView = {
 			update({ data, state, sums }) {
 				const kind = state.by.lines === 'pcs' ? 'pcs' : 'lines', p = places.get()
 				choice.update(kind)
-				notes.replaceChildren(p ? '' : el('span.hint', {}, places.known ? 'This part of the file is still being read.' :
+				notes.replaceChildren(p ? '' : el('span.hint', {}, places.known ? stillRead :
 					'The file was written with --redact, which leaves lines out.'))
 				if (!p)
 					return
-				const from = { data: p, sums: placeSums({ data, state, sums }, p), n: p.npaths, keyOf: variantOf(data, p) }
-				const made = timeRows(page, placeTimes(p, kind), p[kind].names.length, from)
+				const made = timeRows(page, placeTimes(p[kind]), p[kind].n, placeSums({ data, state, sums }, p))
 				whole = made.whole
 				names = p[kind].names
 				made.rows.forEach(r => { r.func = p[kind].func[r.key] })

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // User locks, under the page's filter; and the report of er_print, which also has the numbers of waits.
-import { el } from './dom.js'
+import { el, stillRead } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
 import { lockRows } from './locks.js'
-import { waitColumns } from './view_wakers.js'
+import { waitColumns } from './view_waits.js'
 import { showReport } from './view_reports.js'
 
 const lockReports = [{ value: 'filtered', text: 'Locks' }, { value: 'counted', text: 'With numbers of waits' }]
@@ -26,7 +26,7 @@ export const locksView = {
 					showReport(page, part, 'locks')
 					return
 				}
-				part.notes.replaceChildren(places ? '' : el('span.hint', {}, 'This part of the file is still being read.'))
+				part.notes.replaceChildren(places ? '' : el('span.hint', {}, stillRead))
 				part.box.replaceChildren(places ? table.root : '')
 				if (!places)
 					return

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reports of er_print that are in the file as they are: locks, counters, what is known of the
 // recording. The page's filter does not apply to them.
-import { inflate, sections } from './pack.js'
-import { el } from './dom.js'
+import { inflate, parseBytes, sections } from './pack.js'
+import { el, stillRead } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
+import { isFiltered } from './store.js'
+import { filterCommand } from './filter.js'
+import { copyButton } from './view_filter.js'
 import { panelNode, panelsOf } from './samples.js'
 
 // Returns the value of a pack with one section of JSON.
 export async function readJson(base64) {
-	return JSON.parse(new TextDecoder().decode(sections(await inflate(base64)).json))
+	return parseBytes(sections(await inflate(base64)).json)
 }
 
 // The reports of the file. Parsed they take much memory, so each stays compressed until it is first
@@ -88,12 +91,20 @@ function showPanels(page, part, command, panels) {
 // Reports on the whole recording, whatever the filter.
 const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 'lifetimes', 'unwinding']
 
+// That the report is about everything; and what shows it under the page's filter.
+function scopeNotes({ data, state }, command) {
+	const some = !unfiltered.includes(command), written = some && data.filter
+	const all = `As er_print -${command}, of ${written ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
+	const text = `er_print ${filterCommand(data, state)} -${command}`
+	return [el('span.hint', {}, all), ...some && isFiltered(state) && !written ? [el('code', {}, text), ' ', copyButton(() => text), ' '] : []]
+}
+
 export function showReport(page, part, command) {
 	const report = page.reports.get(command)
 	part.notes.replaceChildren()
 	part.box.replaceChildren()
 	if (!report) {
-		part.notes.append(el('p.hint', {}, page.reports.knows(command) ? 'This part of the file is still being read.' : page.data.redacted ?
+		part.notes.append(el('p.hint', {}, page.reports.knows(command) ? stillRead : page.data.redacted ?
 			'The file was written with --redact, which leaves this report out.' : 'The recording has nothing for this report.'))
 		return
 	}
@@ -110,8 +121,7 @@ export function showReport(page, part, command) {
 		part.box.append(table.root)
 		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 	}
-	part.notes.append(el('span.hint', {}, `As er_print -${command}${page.data.filter && !unfiltered.includes(command) ? ' under the filter with which the file was written' : ''}: the filter of this page does not apply. `),
-		...report.notes.map(n => el('span.hint', {}, n + ' ')))
+	part.notes.append(...scopeNotes(page, command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
 }
 
 // A view of one report, or of several: choices are [command, text of the button]. Reports without rows have no button.

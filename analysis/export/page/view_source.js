@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Annotated source and disassembly of the functions with most time, as the file has them. The
-// page's filter does not apply to them.
-import { el } from './dom.js'
+// Annotated source and disassembly, as er_print shows them, under the page's filter.
+import { el, stillRead } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
-import { reportColumns, reportRows } from './view_reports.js'
+import { percent } from './format.js'
+import { pathTimes } from './metrics.js'
+import { keying, placeSums, placeTimes } from './places.js'
+import { exclusiveTimes } from './tree.js'
+import { timeColumns, timeRows } from './view_functions.js'
 
 // The function whose code is shown: the selected one, or the first that has code.
 function shownFunc(page, code, kind) {
@@ -14,36 +17,93 @@ function shownFunc(page, code, kind) {
 
 const otherKind = kind => kind === 'source' ? 'disasm' : 'source'
 
-function note(page, code, kind) {
+// The share of the chosen metric's time that was spent in functions that have code here.
+function shareWithCode({ data, state, sums }, code, kind) {
+	const us = pathTimes(sums, state.metric), excl = exclusiveTimes(data, us)
+	return percent(code.funcs.reduce((sum, f) => sum + (f[kind] < 0 ? 0 : excl[f.func]), 0), us.reduce((a, b) => a + b, 0))
+}
+
+function note(page, code, kind, read) {
 	const { data, reports, state } = page
-	if (!code)
-		return reports.has('code') ? 'This part of the file is still being read.' : 'This file has no code: it was written with --no-source or --redact.'
+	if (!code && !reports.has('code'))
+		return 'This file has no code: it was written with --no-source or --redact.'
+	if (!read)
+		return stillRead
 	const f = shownFunc(page, code, kind)
 	if (!f)
 		return kind === 'source' ? 'No source file was found: er_print -source says why.' : 'No instructions were found: er_print -disasm says why.'
-	const missing = state.selected !== null && f.func !== state.selected ? `${data.funcs[state.selected]} is not among the functions with most time whose code is in this file. ` : ''
-	return `${missing}As er_print -${kind} ${data.funcs[f.func]}: the filter of this page does not apply.`
+	const missing = state.selected !== null && f.func !== state.selected ? `The code of ${data.funcs[state.selected]} is not in this file. ` : ''
+	return `${missing}As er_print -${kind} ${data.funcs[f.func]}. Functions whose code is in this file have ${shareWithCode(page, code, kind)} % of the time. `
+}
+
+// Reads where the places of stacks count: a keying for lines and one for instructions.
+function readParts(report, places) {
+	report.keyings = report.parts.map(([n, ...pairs]) => {
+		const keys = new Int32Array(places.nplaces).fill(n)
+		for (let i = 0, place = 0; i < pairs.length; i += 2)
+			keys[place += pairs[i]] = pairs[i + 1]
+		return { ...keying(places, keys, n + 1), count: n }
+	})
+}
+
+// The rows with their times; those at the threshold are marked as er_print marks them.
+function codeRows(page, report, places) {
+	if (!report.keyings)
+		readParts(report, places)
+	const from = placeSums(page, places)
+	let whole = 0
+	const timed = report.keyings.flatMap(k => {
+		const made = timeRows(page, placeTimes(k), k.count, from, true)
+		whole = made.whole
+		return made.rows
+	})
+	const rows = report.text.map((text, i) => ({ ...timed[report.keys[i] - 1], key: i, text, blank: !report.keys[i] }))
+	for (const member of ['excl', 'incl']) {
+		const most = rows.reduce((max, r) => Math.max(max, r[member] || 0), 0)
+		for (const r of rows) {
+			if (r[member] > 0 && r[member] * 100 >= most * report.threshold)
+				r.mark = 'hot'
+		}
+	}
+	return { rows, whole }
+}
+
+// Lines without code have no metrics.
+const unlessBlank = c => ({ ...c, text: r => r.blank ? '' : c.text(r), value: r => r.blank ? -Infinity : c.value(r) })
+
+function makeCodeTable(page, part, kind) {
+	const columns = () => [{ title: '', unit: '', width: '2em', left: true, text: r => r.mark ? '##' : '' },
+		...timeColumns(page, () => part.whole).map(unlessBlank),
+		{ id: 'text', title: '', unit: '', left: true, text: r => r.text }]
+	// Sorting by the text gives the order of the file back.
+	const show = (by = ['text', false]) => {
+		part.by = by
+		table.setColumns(columns())
+		table.show(part.rows, { sort: by, keepOrder: by[0] === 'text' })
+	}
+	const table = makeTable(kind === 'source' ? 'Source' : 'Disassembly', columns(), { sort: show })
+	return { ...table, show }
 }
 
 function showCode(page, part, code, kind) {
-	const f = code && shownFunc(page, code, kind), report = f && code.reports[f[kind]]
-	part.notes.replaceChildren(el('span.hint', {}, note(page, code, kind)))
+	const places = code && page.places.get(), f = places && shownFunc(page, code, kind), report = f && code.reports[f[kind]]
+	part.notes.replaceChildren(...[note(page, code, kind, places), ...report ? report.notes : []].map(n => el('span.hint', {}, n + ' ')))
 	part.pick.replaceChildren(...(code ? code.funcs : []).filter(g => g[kind] >= 0).map(g =>
 		el('option', { value: g.func, selected: g === f }, page.data.funcs[g.func])))
-	if (part.shown === report)
-		return
+	const fresh = part.shown !== report
 	part.shown = report
-	part.box.replaceChildren()
+	if (fresh)
+		part.box.replaceChildren()
 	if (!report)
 		return
-	const columns = reportColumns(report, false), rows = reportRows(report)
-	// Sorting by the text gives the order of the file back.
-	const sort = by => table.show(rows, { sort: by, keepOrder: by[0] === columns.length - 1 })
-	const table = makeTable(kind === 'source' ? 'Source' : 'Disassembly', columns, { sort })
-	part.box.append(table.root)
-	part.notes.append(...report.notes.map(n => el('span.hint', {}, ' ' + n)))
-	table.show(rows, { keepOrder: true })
-	table.reveal(rows.findIndex(r => r.mark === 'hot'))
+	Object.assign(part, codeRows(page, report, places))
+	if (fresh) {
+		part.table = makeCodeTable(page, part, kind)
+		part.box.append(part.table.root)
+	}
+	part.table.show(fresh ? undefined : part.by)
+	if (fresh)
+		part.table.reveal(part.rows.findIndex(r => r.mark))
 }
 
 export const sourceView = {

@@ -10,7 +10,7 @@ import { duration, moment, percent, seconds, secondsOfNs, shorten } from './form
 import { exclusiveTimes } from './tree.js'
 import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
-import { makeFilter, wholeRanges } from './filter.js'
+import { chosenRange, makeFilter, wholeRanges } from './filter.js'
 import { countLost } from './marks.js'
 
 export function makeVerdict(root, page) {
@@ -119,7 +119,7 @@ function sentence(page, v, total) {
 	const { data, state, sums } = page, threads = [' in ', el('b', {}, String(v.nthreads)), v.nthreads === 1 ? ' thread' : ' threads']
 	if (!v.clipped && state.from === null && state.to === null)
 		return [el('b', {}, secondsOfNs(Math.round(total)) + ' s'), ' of time', ...threads, sums.partial ? ' (still being read)' : '', ...exactness(page, v.seconds)]
-	const from = state.from === null ? data.begin : state.from, to = state.to === null ? data.end : state.to
+	const [from, to] = chosenRange(page)
 	if (v.seconds)
 		return [el('b', {}, duration(to - from)), ...threads, ...exactness(page, v.seconds)]
 	const why = data.whole && !(v.clipped && v.clipped.exact) ? whyEstimated(data, state) : ''

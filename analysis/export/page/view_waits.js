@@ -44,17 +44,23 @@ export function waitRows(data, state, sums) {
 // Whether any wait was recorded.
 export const hasWaits = ({ data }) => data.isWait.some(Boolean)
 
+// Columns of rows {us, error, n}; whole() is 100 %.
+export function waitColumns(page, whole) {
+	return [
+		{ id: 0, title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
+		...errorColumn(page, 'error', seconds),
+		{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole()) },
+		{ id: 2, title: 'Recorded', width: '7em', value: r => r.n, text: r => r.rest ? '' : count(r.n),
+			help: 'Waits with a packet of their own. Others are counted in the time only.' },
+	]
+}
+
 export const waitsView = {
 	id: 'waits', title: 'Waits', key: '4', has: page => hasWaits(page),
 	make(root, page) {
 		let whole = 0
 		const { data } = page
-		const columns = () => [
-			{ id: 0, title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
-			...errorColumn(page, 'error', seconds),
-			{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole) },
-			{ id: 2, title: 'Recorded', width: '7em', value: r => r.n, text: r => r.rest ? '' : count(r.n),
-				help: 'Waits with a packet of their own. Others are counted in the time only.' },
+		const columns = () => [...waitColumns(page, () => whole),
 			{ id: 3, title: 'State', width: '11em', left: true, text: r => data.states[r.state].uname,
 				cell: r => el('span', {}, dot(stateColor(data.states[r.state].name)), data.states[r.state].uname) },
 			{ id: 4, title: 'System call', width: '11em', left: true, text: r => r.call },

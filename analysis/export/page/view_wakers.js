@@ -4,20 +4,9 @@
 import { makeGroupChoice } from './choice.js'
 import { el } from './dom.js'
 import { makeTable } from './table.js'
-import { count, seconds, waitPercent } from './format.js'
-import { errorColumn } from './variance.js'
-import { hasWaits } from './view_waits.js'
+import { seconds } from './format.js'
+import { hasWaits, waitColumns } from './view_waits.js'
 import { runqueueRows, wakerRows, wakingChain } from './blame.js'
-
-export function waitColumns(page, whole) {
-	return [
-		{ id: 0, title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
-		...errorColumn(page, 'error', seconds),
-		{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole()) },
-		{ id: 2, title: 'Recorded', width: '7em', value: r => r.n, text: r => count(r.n),
-			help: 'Waits with a packet of their own. Others are counted in the time only.' },
-	]
-}
 
 // A table of sums of waits under the names of their groups.
 function waitsBy(id, title, choices, namesOf, makeRows, only) {
