@@ -45,6 +45,7 @@ struct loadobj {
 	struct diag diag;      /* warnings; `objects` shows them */
 	bool tried;             /* symbols were looked for */
 	size_t nsyms;
+	size_t nsyms_met;      /* symbols, from the first one, that have functions */
 	struct map by_name; /* outline.c: hash of a name, to index of the symbol + 1 */
 };
 

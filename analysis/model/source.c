@@ -306,10 +306,11 @@ void object_all_funcs(struct session *s, struct loadobj *o)
 
 	object_load(s, o);
 	syms = o->symtab ? symtab_syms(o->symtab, &n) : NULL;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = o->nsyms_met; i < n; i++) {
 		if (!syms[i].elsewhere)
 			object_symbol_func(s, o, &syms[i]);
 	}
+	o->nsyms_met = n;
 }
 
 const char *func_name_at(struct session *s, const struct func *near, uint64_t addr,
