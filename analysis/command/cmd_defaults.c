@@ -29,9 +29,9 @@ static int cmd_en_desc(struct shell *sh, int argc, char **argv)
 	return session_descendants(sh->session, argv[1], &sh->diag);
 }
 
-/* One word of a list for the timeline; the part in brackets is optional. */
+/* One word of a list for the timeline, with what may be left out; `is`: its name in struct display. */
 struct choice {
-	const char *least, *rest;
+	const char *least, *rest, *is;
 };
 
 static bool is_choice(const struct choice *c, const char *word, size_t n)
@@ -42,14 +42,28 @@ static bool is_choice(const struct choice *c, const char *word, size_t n)
 	       !strncmp(word + least, c->rest, n - least);
 }
 
-static int check_choices(struct shell *sh, char **argv, const struct choice *choices, bool number)
+/* Sets what a word says of the display. */
+static void display_word(struct display *d, const char *word)
+{
+	bool color = !strcmp(word, "leaf") || !strcmp(word, "root");
+
+	*(color ? &d->color : &d->lanes) = word;
+}
+
+/* Check the words, and set what they say of the display: the last one of a kind wins. */
+static int read_choices(struct shell *sh, char **argv, const struct choice *choices, bool number)
 {
 	for (const char *word = argv[1]; ; word++) {
 		size_t n = strcspn(word, ":");
 		bool known = number && n && strspn(word, "0123456789") == n;
 
-		for (const struct choice *c = choices; c->least; c++)
-			known |= is_choice(c, word, n);
+		for (const struct choice *c = choices; c->least; c++) {
+			if (!is_choice(c, word, n))
+				continue;
+			known = true;
+			if (c->is)
+				display_word(&sh->view.display, c->is);
+		}
 		if (!known)
 			return diag_error(&sh->diag, "%s '%.*s': unknown; er.rc(5) lists them",
 					  argv[0], (int)n, word);
@@ -59,32 +73,37 @@ static int check_choices(struct shell *sh, char **argv, const struct choice *cho
 	}
 }
 
-/*
- * Accepted for compatibility; no report depends on it. If two words exclude each other the last one
- * wins.
- */
+/* The page draws threads or CPUs in the colours of leafs or roots; a depth is accepted and not obeyed. */
 static int cmd_tlmode(struct shell *sh, int argc, char **argv)
 {
 	static const struct choice modes[] = {
-		{ "lw", "p" }, { "t", "hread" }, { "c", "pu" }, { "r", "oot" }, { "le", "af" },
-		{ "d", "epth" }, { NULL, NULL },
+		{ "lw", "p", "threads" }, { "t", "hread", "threads" }, { "c", "pu", "cpus" },
+		{ "r", "oot", "root" }, { "le", "af", "leaf" }, { "d", "epth", NULL }, { NULL, NULL, NULL },
 	};
 
-	return check_choices(sh, argv, modes, true);
+	return read_choices(sh, argv, modes, true);
 }
 
+/* Accepted for compatibility; no report depends on it. */
 static int cmd_tldata(struct shell *sh, int argc, char **argv)
 {
 	static const struct choice data[] = {
-		{ "sa", "mple" }, { "c", "lock" }, { "hw", "c" }, { "sy", "nctrace" },
-		{ "mp", "itrace" }, { "he", "aptrace" }, { "io", "trace" }, { NULL, NULL },
+		{ "sa", "mple", NULL }, { "c", "lock", NULL }, { "hw", "c", NULL }, { "sy", "nctrace", NULL },
+		{ "mp", "itrace", NULL }, { "he", "aptrace", NULL }, { "io", "trace", NULL }, { NULL, NULL, NULL },
 	};
 
-	return check_choices(sh, argv, data, false);
+	return read_choices(sh, argv, data, false);
 }
 
 /* The pages of a graphical display, named like commands. Unknown names are ignored. */
 static int cmd_tabs(struct shell *sh, int argc, char **argv)
+{
+	sh->view.display.tabs = arena_strdup(&sh->session->arena, argv[1]);
+	return 0;
+}
+
+/* The page has no display of races. */
+static int cmd_rtabs(struct shell *sh, int argc, char **argv)
 {
 	return 0;
 }
@@ -100,7 +119,7 @@ static const struct command rows[] = {
 	  .rc = RC_FIRST, .rc_time = RC_OPENING, .help = "which descendants are read" },
 	{ SECTION_DEFAULTS, "tabs", .args = "command:...", RC_ONE_ARG, .run = cmd_tabs,
 	  .rc = RC_FIRST, .help = "the pages that a display opens with" },
-	{ SECTION_DEFAULTS, "rtabs", .args = "command:...", RC_ONE_ARG, .run = cmd_tabs,
+	{ SECTION_DEFAULTS, "rtabs", .args = "command:...", RC_ONE_ARG, .run = cmd_rtabs,
 	  .rc = RC_FIRST, .help = "the same for the display of races" },
 	{ SECTION_DEFAULTS, "tlmode", .args = "mode:...", RC_ONE_ARG, .run = cmd_tlmode,
 	  .rc = RC_FIRST, .help = "how a timeline draws its bars" },

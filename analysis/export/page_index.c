@@ -10,6 +10,7 @@
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
 #include "analysis/export/page_compare.h"
+#include "analysis/export/page_display.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_losses.h"
 #include "analysis/export/page_mips.h"
@@ -324,6 +325,7 @@ static void put_json(struct indexing *in)
 	put_losses(in->x, in->events, in->b);
 	put_sample_points(in->x->view->session, in->b);
 	put_span_names(in->x, in->events, in->b);
+	put_display(&in->x->view->display, in->b);
 	buf_puts(in->b, "}");
 }
 

@@ -17,6 +17,12 @@ struct tally;
 
 enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
 
+/* What .er.rc files say of a graphical display: the page. NULL: nothing. */
+struct display {
+	const char *tabs;         /* names of commands, separated by colons */
+	const char *lanes, *color; /* "cpus" or "threads"; "leaf" or "root" */
+};
+
 struct view_state {
 	struct session *session;
 	const struct metric_set *metric_set;
@@ -33,6 +39,7 @@ struct view_state {
 	struct selection selection;
 	struct objtypes types;
 	struct annotation annotation;
+	struct display display;
 	struct tally *tally;   /* made by view_tally; discarded when a setting above changes */
 };
 

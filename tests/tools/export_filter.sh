@@ -54,6 +54,13 @@ async function typed(t) {
 	t.check('the address has the expression', await again.inputValue('#expression') === expressions[4], '')
 	await sameAs(t, again, 'from the address', both)
 	await again.context().close()
+	for (const [short, expr] of [['TID 12-13,20', 'TID >= 12 && TID <= 13 || TID == 20'], ['CPUID 1', 'CPUID == 1']]) {
+		await type(page, short)
+		t.check(`${short} is short for an expression`, await page.inputValue('#expression') === expr, await page.inputValue('#expression'))
+	}
+	await page.click('.state:has-text("User CPU")')
+	await type(page, 'TID 12-13,20')
+	await sameAs(t, page, 'ranges of numbers', ['-filters', 'TID >= 12 && TID <= 13 || TID == 20'])
 	await type(page, '')
 	await page.click('#title')
 	await page.keyboard.press('c')

@@ -27,7 +27,7 @@ const FOUND = '217,79,192'
 
 async function timeline(t) {
 	const page = await t.openPage(t.browser, 'w.html', { viewport: { width: 1280, height: 420 } })
-	const height = () => page.evaluate(() => document.querySelector('.lanes .space').offsetHeight)
+	const height = () => page.evaluate(() => document.querySelector('.lanes').scrollHeight)
 	const all = await height()
 	await page.click('summary:text-is("Timeline")')
 	await page.selectOption('select[aria-label=Lanes]', 'threads')
@@ -93,10 +93,20 @@ async function find(t) {
 
 // The page was written with an object hidden and long names, by .er.rc.
 async function defaults(t) {
-	const page = await t.openPage(t.browser, 'rc/w.html')
+	const page = await t.openPage(t.browser, 'rc/w.html'), fresh = {
+		shown: () => page.$$eval('#tabs button:not([hidden])', all => all.map(b => b.textContent)),
+		first: await page.textContent('#tabs [aria-selected=true]'),
+	}
 	const got = (await t.tableRows(page, 'functions')).map(r => [r[0], r[2], r[6]]).filter((r, i) => !i || r[1] !== '0.')
 	const want = t.erPrint(['-object_hide', 'LinuxKernel', '-metrics', 'e.cpu:i.cpu:name', '-functions', 'w.er'])
 	t.sameRows('defaults of .er.rc', got, want)
+	t.check('tabs of .er.rc', (await fresh.shown()).join() === 'Functions,Source' && fresh.first === 'Functions', `${await fresh.shown()}; ${fresh.first}`)
+	const chosen = await page.$$eval('.option select', all => all.map(s => s.value))
+	t.check('tlmode of .er.rc: the last of CPUs and threads, leafs', chosen.join() === 'cpus,leaf', chosen.join())
+	await page.click('summary:text-is("Timeline")')
+	await page.selectOption('.option label:has-text("Lanes") select', '')
+	t.check('what differs from .er.rc is in the address, and nothing else', /^#(view="functions"&)?lanes=""$/.test(decodeURIComponent(await page.evaluate(() => location.hash))),
+		await page.evaluate(() => location.hash))
 	t.check('a hidden object is one entry', got.some(r => r[2] === 'LinuxKernel' || r[2] === '<LinuxKernel>') && !got.some(r => /^vmlinux`/.test(r[2])), JSON.stringify(got))
 	await page.context().close()
 }
@@ -112,6 +122,6 @@ export_fixtures
 put_code code.er
 to_page w
 check "code: is written" er_export --to page -setpath made/src -o code.html code.er
-mkdir rc && echo 'object_hide LinuxKernel' >rc/.er.rc
+mkdir rc && printf 'object_hide LinuxKernel\ntabs disasm:functions:no-such\ntlmode thread:cpu:leaf\n' >rc/.er.rc
 check "with an .er.rc: is written" sh -c 'cd rc && er_export --to page -o w.html ../w.er'
 in_browser

@@ -45,8 +45,17 @@ function fail(text) {
 
 // --- starting ---
 
+// What .er.rc files say of tabs and the timeline is what the page opens with.
+function setDefaults({ tabs = [], ...rest }) {
+	const shown = views.filter(v => tabs.includes(v.id))
+	Object.assign(defaults, rest)
+	if (shown.length)
+		Object.assign(defaults, { view: shown[0].id, hidden: views.filter(v => !shown.includes(v)).map(v => v.id) })
+}
+
 function start(data) {
 	page.data = data
+	setDefaults(data.display)
 	page.store = makeStore(location.hash, patch => wholeRanges(data, patch))
 	page.state = page.store.state
 	Object.assign(page.state, checkedState(data, page.state))

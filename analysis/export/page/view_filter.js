@@ -6,6 +6,15 @@ import { clearedFilter, isFiltered } from './store.js'
 import { filterCommand, filterParts, stackClause } from './filter.js'
 import { parseExpression } from './expression.js'
 
+// A name with numbers and ranges, such as "CPUID 1-3,5", is short for an expression.
+export function expandRanges(text) {
+	const [, name, list] = /^([A-Z]+) +([0-9, -]+)$/.exec(text) || []
+	return !name ? text : list.split(',').map(part => {
+		const [from, to = from] = part.trim().split('-')
+		return from === to ? `${name} == ${from}` : `${name} >= ${from} && ${name} <= ${to}`
+	}).join(' || ')
+}
+
 // The field for an expression, and the sentence about its error.
 function makeExpression(page) {
 	const error = el('span.bad.expression', { id: 'expression-error', role: 'alert', hidden: true })
@@ -20,7 +29,7 @@ function makeExpression(page) {
 		return made
 	}
 	field.addEventListener('change', () => {
-		const text = field.value.trim(), made = show(text)
+		const text = expandRanges(field.value.trim()), made = show(text)
 		if (made.error)
 			field.setSelectionRange(made.at, made.at + 1)
 		else
