@@ -47,6 +47,17 @@ async function estimated(t) {
 	await page.context().close()
 }
 
+// Each recording has usage samples of its own.
+async function ofEach(t) {
+	for (const [group, from] of [['', '0.250000'], ['&group=1', '0.250000'], ['&group=2', '0.400000']]) {
+		const page = await t.openPage(t.browser, 'unlike.html', { hash: '#from=300000&to=760000' + group })
+		await page.click('.whole')
+		const text = await said(page)
+		t.check(`whole seconds of two recordings${group}`, new RegExp(`from ${from} s to 0.750000 s`).test(text) || (!group && /from="?250000|0.250000/.test(await page.innerText('.chips'))), text)
+		await page.context().close()
+	}
+}
+
 // What snapshots cannot say stays an estimate, and the page says why.
 async function cannot(t) {
 	for (const [what, file, hash] of [['a state', 'w', '#from=250000&to=750000&states=[7]'], ['a CPU', 'w', '#from=250000&to=750000&cpus=[0]'],
@@ -74,6 +85,7 @@ module.exports = async t => {
 	await equal(t, 'folded threads', 'folded', '', ['-exact_states', 'folded.er'])
 	await equal(t, 'folded threads of a cgroup', 'folded', '#cgroups=["/build"]', ['-filters', 'CGROUP == "/build"', '-exact_states', 'folded.er'])
 	await estimated(t)
+	await ofEach(t)
 	await cannot(t)
 }
 EOJ
@@ -96,6 +108,9 @@ cat >folded.er/snapshots.xml <<'END'
 <snapshot at="800000000" took="1000" threads=""/>
 <ends threads="77+90000000,s1000000 200+1000000000,r400000000 300+1000000000,s399000000r999700"/>
 END
+put waits.1.er u.er
+sed 's/at="250000000"/at="400000000"/' w.er/snapshots.xml >u.er/snapshots.xml
+check "unlike: is written" er_export --to page -o unlike.html w.er u.er
 to_page w none folded
 er_print -exact_states folded.er >folded.out 2>&1
 check "exact_states has a thread without packets" grep -q 'TID 77$' folded.out

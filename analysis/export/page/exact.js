@@ -4,7 +4,7 @@
 import { NSTATES } from './data.js'
 import { makeFilter } from './filter.js'
 import { isFilteredByKind } from './store.js'
-import { KINDS, NKINDS, NSUMMED, USER, addSeconds, divideRange, hasSnapshots, vagueTime } from './snapshots.js'
+import { KINDS, NKINDS, NSUMMED, USER, addSeconds, askedExps, divideRange, hasSnapshots, vagueTime } from './snapshots.js'
 import { addEventsToParts, divideTimes, makePart } from './estimate.js'
 
 // Why snapshots do not say what the filter's threads did; '': they do.
@@ -33,8 +33,7 @@ export function exactStates(data, state, { perThread, squares }) {
 	const sums = new Float64Array(snaps.own.length * NKINDS), inParts = []
 	const ret = { ns: new Float64Array(NSTATES), variance: new Float64Array(NSTATES), exact: true, cpu: 0, cpuVariance: 0, split: true,
 		nthreads: 0, took: 0, vague: 0, from: null, to: null }
-	const asked = thread ? new Set(data.threads.filter((t, i) => thread[i]).map(t => t.exp)) : null
-	for (const e of snaps.exps.filter(e => !asked || asked.has(e.exp))) {
+	for (const e of askedExps(data, state)) {
 		const range = divideRange(snaps, e, state)
 		addSeconds(e, range.first, range.last, sums)
 		ret.vague += vagueTime(e, range.first, range.last, passes)

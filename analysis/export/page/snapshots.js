@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The exact states of threads in each second between two usage samples, as the recorder's snapshots
 // have them. They do not come from events. Times are nanoseconds, and exact below 2^53.
+import { makeFilter } from './filter.js'
 import { inflate, parseBytes, reader, sections } from './pack.js'
 
 // The kinds of times, as page_snapshots.c numbers them, by state. The first is all CPU time; the last two are
@@ -140,12 +141,19 @@ export function divideRange(snaps, e, { from, to }) {
 	return { first: fromNs === null ? a : a + 1, last: b, parts }
 }
 
+// The experiments with threads that pass the filter, of those with snapshots.
+export function askedExps(data, state) {
+	const { thread } = makeFilter(data, state)
+	const asked = thread && new Set(data.threads.filter((t, i) => thread[i]).map(t => t.exp))
+	return data.snaps.exps.filter(e => !asked || asked.has(e.exp))
+}
+
 // The change of the state that moves the ends of its range to the nearest usage samples; null: there are none,
-// or the range begins and ends at such.
+// or the range begins and ends at such. Of several recordings that pass, it is the first one's.
 export function wholeSeconds(data, state) {
 	if (!hasSnapshots(data) || (state.from === null && state.to === null))
 		return null
-	const e = data.snaps.exps[0], [low, high] = limits(data.snaps, e), at = ns => Math.max(low, Math.min(high, nearestEdge(e, ns)))
+	const e = askedExps(data, state)[0] || data.snaps.exps[0], [low, high] = limits(data.snaps, e), at = ns => Math.max(low, Math.min(high, nearestEdge(e, ns)))
 	let a = state.from === null ? low : at(state.from * 1000), b = state.to === null ? high : at(state.to * 1000)
 	if (a === b)
 		a === high || (a > low && e.edges[a] > state.from * 1000) ? a-- : b++
