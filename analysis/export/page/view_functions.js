@@ -83,7 +83,7 @@ export const functionsView = timesView({
 	id: 'functions', title: 'Functions', key: '2', label: 'Functions',
 	times: functionTimes, count: data => data.funcs.length, withTotal: true,
 	names: data => [
-		{ id: 5, title: 'Object', width: '12em', left: true,
+		{ id: 5, title: 'Object', width: 'max(12em, 10vw)', left: true,
 			text: r => r.key < 0 ? '' : data.objects[data.func_objects[r.key]][0] },
 		{ id: 6, title: 'Function', left: true, text: r => r.key < 0 ? '<Total>' : data.funcs[r.key],
 			cell: r => r.key < 0 ? '<Total>' : [dot(funcColor(data, r.key)), data.funcs[r.key]] }],
@@ -97,7 +97,7 @@ export const objectsView = timesView({
 	id: 'objects', title: 'Objects', label: 'Load objects',
 	times: objectTimes, count: data => data.objects.length, withTotal: false,
 	names: data => [
-		{ id: 5, title: 'Load object', width: '16em', left: true, text: r => data.objects[r.key][0] },
+		{ id: 5, title: 'Load object', width: 'max(16em, 12vw)', left: true, text: r => data.objects[r.key][0] },
 		{ id: 6, title: 'Path', left: true, text: r => data.objects[r.key][1] }],
 	on: () => ({}),
 })
