@@ -201,7 +201,9 @@ static __always_inline void measured_hit(void *ctx, bool user)
 		return;
 	began = cost_begin(c, ER_PROG_PROBE);
 	hit(ctx, user, c);
-	cost_end(c, ER_PROG_PROBE, began);
+	c = er_this_cpu(); /* not kept during the walk: see take_hit */
+	if (c)
+		cost_end(c, ER_PROG_PROBE, began);
 }
 
 SEC("uprobe")
