@@ -24,7 +24,7 @@ O=.output/build
 san=.output/san
 limit_default=300
 factor=1
-end=$((SECONDS + ${CHECK_MINUTES:=50} * 60))
+end=$((SECONDS + ${CHECK_MINUTES:=54} * 60))
 deadline=$((end - ${AGAIN_MINUTES:=6} * 60))
 # Damage that a test found is no disturbance. The last line names a leak's size, or the damage.
 report='ERROR: AddressSanitizer: |SUMMARY: AddressSanitizer: [^0-9]|:[0-9]+: runtime error: |libFuzzer: deadly signal'
