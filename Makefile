@@ -169,8 +169,8 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
-# Without the files that need a loaded capture.
-$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o vmmemory.o),$(unwind_obj)) $(jit_parser_obj)
+# Without the files that need a loaded capture or the opener.
+$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o vmmemory.o tablecache.o tablesource.o),$(unwind_obj)) $(jit_parser_obj)
 $(O)/tests/fuzz/target_unwind: | $(unwind_obj) $(jit_parser_obj)
 $(O)/tests/fuzz/target_probe: FUZZ_OBJ := $(probe_obj)
 $(O)/tests/fuzz/target_probe: | $(probe_obj)
