@@ -227,9 +227,8 @@ static void test_many_files(void **state)
 
 static bool is_archived(const struct place *p, const char *path)
 {
-	int fd = archive_open(p->fd, path);
+	__cleanup(closep) int fd = archive_open(p->fd, path);
 
-	closep(&fd);
 	return fd >= 0;
 }
 

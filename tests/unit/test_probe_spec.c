@@ -266,10 +266,10 @@ static void test_nearest(void **state)
 	nearest_look(&n, "twe*", "t");
 	nearest_look(&n, "*welve*", "twelve_a");
 	nearest_look(&n, "twelve", "twelve_abcdefgh");
-	nearest_look(&n, "twelve", "twelve");
+	nearest_look(&n, "twelve", "twelve"); /* what was asked for is no proposal */
 	nearest_look(&n, "twelve", "twelv");
 	text = nearest_text(&n);
-	assert_string_equal(text, ": did you mean twelve_a, twelve or twelv?");
+	assert_string_equal(text, ": did you mean twelve_a, twelv or twelve_abcdefgh?");
 	free(text);
 	nearest_free(&n);
 }
