@@ -306,7 +306,7 @@ static void need(struct store *s, uint32_t file, uint64_t needed_ns)
 	table_source_hurry(s->source, file);
 }
 
-/* The table may be there at once. Otherwise it comes by store_poll, or never. */
+/* Request the file's table. One that an earlier recording kept is published now; store_poll publishes others. */
 static void request(struct store *s, uint32_t file, const char *path, uint64_t needed_ns)
 {
 	struct stored *f = stored_at(s, file);
