@@ -6,7 +6,7 @@
 . "$(dirname "$0")/tap.sh"
 
 mkdir -p tree/tests/lib tree/tests/live tree/tools
-cp "$top/tests/lib/check.sh" "$top/tests/lib/env.sh" tree/tests/lib/
+cp "$top/tests/lib/check.sh" "$top/tests/lib/attempt.sh" "$top/tests/lib/env.sh" tree/tests/lib/
 printf '#!/bin/sh\n' >tree/tools/install-deps.sh
 printf 'all tests fuzz-programs:\n\t@:\n' >tree/Makefile
 script() { { echo '#!/bin/sh'; cat; } >"tree/tests/live/$1.sh"; }
@@ -131,7 +131,9 @@ not ok fuzz: xml
 END
 TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
 check_that "counts tests that are not live" "$(tail -n 1 out | grep -c '^10 passed, 6 failed, 0 skipped$') == 1" "$(cat out)"
-check "tests of every kind run again" grep -qFx 'Run again: golden, lib_test, unit: test_bad, unit: test_early, unit: test_flaky, san: test_leaves, fuzz: fuzz_all' out
+again=$(sed -n 's/^Run again: //p' out | sed 's/, /\n/g' | sort | tr '\n' ' ')
+check_that "tests of every kind run again" \
+	"\"$again\" == \"fuzz: fuzz_all golden lib_test san: test_leaves unit: test_bad unit: test_early unit: test_flaky \"" "$again"
 check_that "the first results are shown" "$(grep -c '^again: not ok' out) == 7" "$(cat out)"
 sed -n '/^Failed:/,$p' out >end
 for what in 'unit: test_bad: case' 'san: test_leaks: ended early, status 1' 'san: test_writes: ended early, status 1' \
@@ -143,26 +145,47 @@ check "leaks of a case that failed do not count" grep -qFx 'ok san: test_leaves:
 once .output/build/tests/unit/test_flaky "$tap" <<END
 $failed
 END
-CHECK_MINUTES=0 TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
+CHECK_MINUTES=0 AGAIN_MINUTES=-1 TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
 check_that "without time to run again the first result counts" \
 	"$? == 1 && $(grep -cFx 'not ok unit: test_flaky: case' out) == 1" "$(cat out)"
 
-# Two tests each of which passes only while the other runs.
-rm -rf tree/tests/tools tree/.output tree/tests/golden tree/tests/lib/lib_test.sh*
-mkdir -p tree/tests/tools
-for pair in here:there there:here; do
-	cat >"tree/tests/tools/${pair%:*}.sh" <<-END
+# Tests each of which passes only while the other runs. meets PATH OTHER
+rm -rf tree/tests/tools tree/.output tree/tests/golden tree/tests/lib/lib_test.sh* tree/tests/live
+meets()
+{
+	local name=${1##*/}
+	mkdir -p "tree/${1%/*}"
+	cat >"tree/$1" <<-END
 	#!/bin/sh
-	touch "$tmp/${pair%:*}"
-	for i in \$(seq 100); do [ -e "$tmp/${pair#*:}" ] && echo "ok ${pair%:*}: met" && exit; sleep 0.1; done
-	echo "not ok ${pair%:*}: alone"
+	touch "$tmp/${name%.sh}"
+	for i in \$(seq 100); do [ -e "$tmp/$2" ] && echo "ok ${name%.sh}: met" && exit; sleep 0.1; done
+	echo "not ok ${name%.sh}: alone"
 	END
-	chmod +x "tree/tests/tools/${pair%:*}.sh"
-done
+	chmod +x "tree/$1"
+}
 if [ "$(nproc)" -gt 1 ]; then
+	meets tests/tools/here.sh there
+	meets tests/tools/there.sh here
 	TMPDIR=$tmp tree/tests/lib/check.sh unit >out 2>&1
 	check_that "tests that are not live run side by side" "$? == 0 && $(grep -c ': met$' out) == 2" "$(cat out)"
 	check_that "their cases are said in order" "$(grep ': met$' out | head -n 1 | grep -c '^ok here:') == 1" "$(cat out)"
+	rm -r tree/tests/tools
 else
 	skip "tests that are not live run side by side" "there is one CPU"
 fi
+meets tests/live/recording.sh vm_emulated
+meets tests/live/vm_emulated.sh recording
+TMPDIR=$tmp tree/tests/lib/check.sh live >out 2>&1
+check_that "what only computes runs beside recordings" "$? == 0 && $(grep -c ': met$' out) == 2" "$(cat out)"
+
+# A check that is ended ends both parts. The script writes its scheduling class and its process.
+cat >tree/tests/live/vm_emulated.sh <<END
+#!/bin/sh
+chrt -p \$\$ >"$tmp/class"
+echo \$\$ >"$tmp/pid"
+exec sleep 100
+END
+printf '#!/bin/sh\nuntil [ -s "%s/pid" ]; do sleep 0.1; done; kill -TERM "$PARENT"\n' "$tmp" >tree/tests/live/recording.sh
+TMPDIR=$tmp sh -c 'PARENT=$$ exec tree/tests/lib/check.sh live' >out 2>&1
+check "what only computes takes no CPU from recordings" grep -q SCHED_IDLE class
+check_that "a check that is ended leaves nothing running" "$(ps -o pid= -p "$(cat pid)" | wc -l) == 0" "$(ps -p "$(cat pid)")"

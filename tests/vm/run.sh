@@ -23,8 +23,8 @@ vm=.output/vm
 init=$vm/init.$version
 disk=$vm/disk.$version
 log=$vm/$version.log
-test_limit=${TEST_LIMIT:-90} # in seconds, which pass at the same rate inside as outside
-vm_limit=${VM_LIMIT:-450}
+test_limit=${TEST_LIMIT:-300} # in seconds, which pass at the same rate inside as outside
+vm_limit=${VM_LIMIT:-1500}
 
 skip() { echo "skip vm $version: $*"; exit 0; }
 
