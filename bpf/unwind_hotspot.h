@@ -408,13 +408,19 @@ static inline enum er_end unwind_blob_by_size(struct unwind_env *env, struct unw
 	return end;
 }
 
-/* The caller's rsp, which the interpreter's frame has below its rbp; 0: it is none. */
+/*
+ * The caller's rsp, which the interpreter's frame has below its rbp; 0: it is none. A method handle that
+ * calls another method (linkToStatic and its like) takes its last argument off the stack, and moves the
+ * return address there: rsp of before lies a word too low.
+ */
 static inline __u64 unwind_blob_sender(struct unwind_env *env, const struct unwind_regs *r)
 {
 	__u64 sp;
 
 	if (r->bp & 7 || !unwind_read(env, r->bp - 8, &sp))
 		return 0;
+	if (sp == r->bp + 8)
+		return r->bp + 16;
 	return sp & 7 || sp - r->bp < 16 || sp - r->bp > HOTSPOT_REACH ? 0 : sp;
 }
 

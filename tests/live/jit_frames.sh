@@ -3,7 +3,7 @@
 #
 # Stacks of a plain Java VM, without frame pointers, for each VM that is installed. The program knows
 # its own calls: compiled methods, one that stays in the interpreter, native methods that call back,
-# lambdas, exceptions.
+# lambdas, method handles, exceptions.
 # Time limit: 600 s
 . "$(dirname "$0")/../lib/live.sh"
 
@@ -64,6 +64,15 @@ cat >Strings.java <<-'END'
 		}
 	}
 END
+# Joins strings by method handles, below 21 calls of `down'. Its time is in calls of `join'.
+cat >Handles.java <<-'END'
+	class Handles {
+		static volatile int sink;
+		static int join(int x) { int n = 0; for (int i = 0; i < 50; i++) n += ("a" + x + "b" + (char)x + (long)i).length(); return n; }
+		static int down(int n, int x) { return n == 0 ? join(x) : down(n - 1, x) + 1; }
+		public static void main(String[] a) { for (int i = 0;; i++) sink += down(20, i); }
+	}
+END
 # Has compiled code only, except for `pause' and `main'; then it waits below 21 calls of `down'.
 cat >Asleep.java <<-'END'
 	class Asleep {
@@ -89,7 +98,7 @@ cat >native.c <<-'END'
 		(*env)->CallStaticVoidMethod(env, class, (*env)->GetStaticMethodID(env, class, "forever", "()V"));
 	}
 END
-javac --release 17 -d . Compiled.java Deep.java Asleep.java Strings.java || skip_all "javac: cannot compile Compiled.java"
+javac --release 17 -d . Compiled.java Deep.java Asleep.java Strings.java Handles.java || skip_all "javac: cannot compile Compiled.java"
 # Otherwise the VM may stop its threads each second, in code of a library.
 quiet="-XX:+UnlockDiagnosticVMOptions -XX:GuaranteedSafepointInterval=0"
 depth=5
@@ -256,6 +265,25 @@ test_strings()
 		"$all > 1 && $whole >= 0.97 * $all && $wrong == 0" "$whole of $all s, wrong $wrong s"
 }
 
+# test_handles NAME JAVA: all in the interpreter, from second 2 on.
+test_handles()
+{
+	local all whole wrong
+	rm -rf -- *.er
+	"$2" -Xmx256m -Xint -cp . Handles &
+	pid=$!
+	sleep 2
+	must_record handles.er -p high -q 0 -F "=java" -t 6
+	kill "$pid" && wait "$pid" 2>/dev/null
+	read -r all whole wrong < <(folded user handles.er -from 2s | awk '
+		/void Handles.main\(/ || /^<Stack-unwind-failed>.*(java|Handles)/ { all += $NF }
+		/void Handles.main\(/ { whole += $NF; if (/int Handles.join\(/ && gsub(/int Handles.down\(/, "") != 21) wrong += $NF }
+		END { printf "%f %f %f\n", all / 1e6, whole / 1e6, wrong / 1e6 }')
+	pid=
+	check_that "$1: stacks through method handles are complete" \
+		"$all > 0.1 && $whole >= 0.95 * $all && $wrong == 0" "$whole of $all s, wrong $wrong s"
+}
+
 # deep EXPERIMENT PID: seconds in `spin'; of complete stacks; of those that do not have all callers.
 deep()
 {
@@ -312,6 +340,7 @@ for java in $(realpath /usr/lib/jvm/*/bin/java "$(command -v java)" 2>/dev/null 
 	test_second "Java $version" "$java"
 	test_running "Java $version" "$java"
 	test_strings "Java $version" "$java"
+	test_handles "Java $version" "$java"
 	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=1
 	test_unknown "Java $version" "$java" -XX:TieredStopAtLevel=4
 	test_asleep "Java $version" "$java" -XX:TieredStopAtLevel=1

@@ -282,12 +282,35 @@ static void interpreter(void **state)
 	put(SENDER + (WORDS - 2) * 8, BP);
 	w = walk(CODE(METHOD) + 20, STACK, NOWHERE, pcs);
 	is_walk(&w, pcs, ER_END_NO_TABLE, 5, want);
-	put(FRAME - 8, FRAME + 8); /* it cannot lie inside the frame */
+	put(FRAME - 8, FRAME); /* it cannot lie inside the frame */
 	w = walk(CODE(METHOD) + 20, STACK, NOWHERE, pcs);
 	is_walk(&w, pcs, ER_END_NO_CFI, 2, want);
 	hvm_name(&vm, HVM_INTERPRETER, version, "something"); /* then a call must precede */
 	w = walk(CODE(METHOD) + 20, STACK, NOWHERE, pcs);
 	is_walk(&w, pcs, ER_END_NO_CFI, 1, want);
+}
+
+/* An interpreted method calls another one by a method handle, which has taken a word off the stack. */
+static void method_handle(void **state)
+{
+	enum { FRAME = STACK + 0x100, OUTER_FRAME = STACK + 0x180, SENDER = STACK + 0x200 };
+	const uint64_t entry = CODE(INTERPRETER) + 5, again = CODE(INTERPRETER) + 9;
+	const uint64_t want[] = { CODE(METHOD) + 20, entry, again, CODE(METHOD) + AFTER_CALL, CALLER, OUTER };
+	struct unwind_walked w;
+	uint64_t pcs[FRAMES];
+
+	make(HVM_17, pushes, sizeof(pushes), WORDS, 20);
+	leaf_returns(entry, FRAME);
+	put(FRAME - 8, FRAME + 8);
+	put(FRAME, OUTER_FRAME);
+	put(FRAME + 8, again);
+	put(OUTER_FRAME - 8, SENDER);
+	put(OUTER_FRAME, NOWHERE);
+	put(OUTER_FRAME + 8, CODE(METHOD) + AFTER_CALL);
+	put(SENDER + (WORDS - 1) * 8, CALLER);
+	put(SENDER + (WORDS - 2) * 8, BP);
+	w = walk(CODE(METHOD) + 20, STACK, NOWHERE, pcs);
+	is_walk(&w, pcs, ER_END_NO_TABLE, 6, want);
 }
 
 /* At the leaf the interpreter's frame is decided by its code's bytes, but its caller's rsp is the same. */
@@ -450,7 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_instruction), cmocka_unit_test(comparison), cmocka_unit_test(search),
-		cmocka_unit_test(interpreter),
+		cmocka_unit_test(interpreter), cmocka_unit_test(method_handle),
 		cmocka_unit_test(interpreter_leaf), cmocka_unit_test(stubs),
 		cmocka_unit_test(jumps),	    cmocka_unit_test(deoptimized),
 		cmocka_unit_test(unknown),	    cmocka_unit_test(hostile),
