@@ -148,12 +148,15 @@ recorded_from_to()
 ran_between()
 {
 	awk -v from="$2" -v to="$3" '
-		$1 <= from || !n { before = $2 }
-		$1 >= from && !n++ { first = $2 }
+		$1 <= from { before = $2; seen = 1 }
+		$1 >= from && !n++ { first = $2; if (!seen) before = $2 - ($1 - from) }
 		$1 <= to { last = $2 }
-		{ after = $2 }
+		{ after = $2; at = $1 }
 		$1 >= to { exit }
-		END { printf "%.6f %.6f\n", (last > first ? last - first : 0), after - before }' "$1"
+		END {
+			if (at < to) after += to - at
+			printf "%.6f %.6f\n", (last > first ? last - first : 0), after - before
+		}' "$1"
 }
 
 # wait_threads PID N: wait until the process has at least N threads, or is gone.
