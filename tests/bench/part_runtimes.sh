@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Programs of Java, Python and Node: runtimes, and many methods: methods. Sourced by run.sh.
+#
+# shellcheck shell=bash
+
+# Each program does the same work in slices, after a warm-up, and prints the seconds of CPU time of each: of the
+# whole process, in Java of the thread, since Java counts a process in steps of 10 ms.
+java_turn() { java -XX:+UseSerialGC -Xmx256m -cp . Slices 100 300; }
+python_turn() { python3 slices.py 10 250; }
+node_turn() { node slices.js 40 150; }
+
+write_slices()
+{
+	cat >Slices.java <<-'END'
+	import java.util.*;
+	class Slices {
+		static volatile long sink;
+		static long slice() {
+			Map<String, Integer> counts = new TreeMap<>();
+			for (int i = 0; i < 40000; i++)
+				counts.merge("key" + i * 7919 % 1000, 1, Integer::sum);
+			return counts.size();
+		}
+		public static void main(String[] a) {
+			var threads = java.lang.management.ManagementFactory.getThreadMXBean();
+			int warm = Integer.parseInt(a[0]), slices = Integer.parseInt(a[1]);
+			for (int i = 0; i < warm + slices; i++) {
+				long begin = threads.getCurrentThreadCpuTime();
+				sink += slice();
+				if (i >= warm)
+					System.out.println((threads.getCurrentThreadCpuTime() - begin) / 1e9);
+			}
+		}
+	}
+	END
+	cat >slices.py <<-'END'
+	import json, sys, time
+	record = [{"id": i, "name": "name %d" % i, "tags": ["a", "b", str(i)]} for i in range(300)]
+	def turn():
+	    return sum(len(item["tags"]) for item in json.loads(json.dumps(record)))
+	warm, slices = int(sys.argv[1]), int(sys.argv[2])
+	for i in range(warm + slices):
+	    begin = time.process_time()
+	    for _ in range(30):
+	        turn()
+	    if i >= warm:
+	        print(time.process_time() - begin)
+	END
+	cat >slices.js <<-'END'
+	const [warm, slices] = process.argv.slice(2).map(Number)
+	const record = Array.from({ length: 300 }, (_, i) => ({ id: i, name: `name ${i}`, tags: ['a', 'b', String(i)] }))
+	const turn = () => JSON.parse(JSON.stringify(record)).reduce((sum, item) => sum + item.tags.map(tag => tag.length).length, 0)
+	for (let i = 0, sum = 0; i < warm + slices; i++) {
+		const begin = process.cpuUsage()
+		for (let k = 0; k < 80; k++) sum += turn()
+		const used = process.cpuUsage(begin)
+		if (i >= warm) console.log((used.user + used.system) / 1e6 + sum * 0)
+	}
+	END
+	javac Slices.java 2>/dev/null
+}
+
+# At 100 Hz, with all states, as it comes.
+runtimes_recorder() { echo "$runtime $er_kernel -A off -o RUN.er -p on"; }
+
+bench_runtimes()
+{
+	local runtime name
+	write_slices
+	for runtime in java python node; do
+		step "slowdown of a program of $runtime"
+		in_turn ${runtime}_turn $((QUICK ? 1 : rounds * 2)) runtimes_recorder
+		case $runtime in java) name="Java" ;; python) name="Python" ;; node) name="Node" ;; esac
+		row "slowdown of a $name program at 100 Hz, all states" "1 %" \
+			"$(slowdowns "$runtime" | median | xargs printf %.2f) % ($(slowdowns "$runtime" | middle %.2f), $(wc -l <"ratio_$runtime") pairs); the recorder itself took $(calc "100 * $(median <"share_$runtime")" %.2f) % of the CPU time" \
+			"$(slowdowns "$runtime" | median) <= 1"
+	done
+}
+
+# methods_of N ROUND: record a program that has N generated functions.
+methods_of()
+{
+	start "$bench/generated" "$1"
+	sleep 1
+	"$measure" "functions$1_$2" "$er_kernel" -A off -o "methods$1.$2.er" -F =generated -t 5 >/dev/null 2>&1
+	stop_jobs
+}
+
+bench_methods()
+{
+	local i few many memory
+	step "50,000 generated functions"
+	for i in $(seq "$rounds"); do
+		methods_of 1 "$i"
+		methods_of 50000 "$i"
+	done
+	few=$(column 2 functions1_* | median) many=$(column 2 functions50000_* | median)
+	memory=$(calc "($(column 3 functions50000_* | median) - $(column 3 functions1_* | median)) / 1024" %.1f)
+	row "50,000 functions of a perf map" "300 ms, 20 MB" \
+		"$(calc "($many - $few) * 1000" %.0f) ms of the recorder's CPU time more than one function, $memory MB more" \
+		"$many - $few <= 0.3 && $memory <= 20"
+}
+
+section "Runtimes" runtimes methods
