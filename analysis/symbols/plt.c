@@ -31,12 +31,37 @@ static bool is_chosen(unsigned machine, unsigned type)
 	return type == (machine == EM_AARCH64 ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE);
 }
 
-static void add_relocations(struct slots *s, Elf_Scn *scn, bool dynamic)
+/*
+ * How many relocations of the section only add the address where the file is loaded. They are its
+ * first ones, and there may be a million of them.
+ */
+static size_t relative_count(Elf *elf, uint64_t section)
 {
-	Elf_Data *d = elf_getdata(scn, NULL);
+	Elf_Scn *scn = elf_section(elf, ".dynamic");
+	Elf_Data *d = scn ? elf_getdata(scn, NULL) : NULL;
+	uint64_t table = 0, count = 0;
+	GElf_Dyn dyn;
+
+	for (int i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+		if (dyn.d_tag == DT_RELA)
+			table = dyn.d_un.d_ptr;
+		else if (dyn.d_tag == DT_RELACOUNT)
+			count = dyn.d_un.d_val;
+	}
+	return table == section ? count : 0;
+}
+
+static void add_relocations(struct slots *s, Elf *elf, const GElf_Shdr *sh, bool dynamic)
+{
+	size_t n = sh->sh_size / sizeof(Elf64_Rela), first = relative_count(elf, sh->sh_addr);
+	Elf_Data *d;
 	GElf_Rela r;
 
-	for (size_t i = 0; d && i < d->d_size / sizeof(Elf64_Rela); i++) {
+	if (first >= n)
+		return;
+	n -= first;
+	d = elf_getdata_rawchunk(elf, sh->sh_offset + first * sizeof(Elf64_Rela), n * sizeof(Elf64_Rela), ELF_T_RELA);
+	for (size_t i = 0; d && i < n; i++) {
 		unsigned type;
 
 		if (i >= ENTRIES_MAX || !gelf_getrela(d, i, &r))
@@ -79,7 +104,7 @@ static bool find_slots(Elf *elf, struct slots *s)
 
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));)
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA && sh.sh_flags & SHF_ALLOC)
-			add_relocations(s, scn, dynsym && sh.sh_link == dynsym);
+			add_relocations(s, elf, &sh, dynsym && sh.sh_link == dynsym);
 	return s->symbol.len || s->resolver.len;
 }
 

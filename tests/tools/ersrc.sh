@@ -73,6 +73,10 @@ gcc -O2 -g -fPIC -fno-plt -shared -nostdlib -o early.so early.c || not_ok "early
 has "a line before the function's first" "^ +1\. int before;" er_src -disasm early early.so
 check "a line before the function's first one is shown once" [ "$(grep -c 'int before' "$tmp/out")" = 1 ]
 has "calls through slots have names" "call .*<target@got>" er_src -disasm early early.so
+# Relocations that only add the load address come first; large programs have a million of them.
+printf 'static int x; int *large[1100000] = { [0 ... 1099999] = &x };\n' |
+	gcc -O2 -g -fPIC -fno-plt -shared -nostdlib -o large.so -x c - -x c early.c || not_ok "large.so is built"
+has "so have those of a program with a million relocations" "call .*<target@got>" er_src -disasm early large.so
 has "source leads to the other file" "<Function: early, instructions from source file part.h>" \
 	er_src -source early early.so
 has "and back" "<Function: early, instructions from source file early.c>" \
