@@ -20,9 +20,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${1:?usage: run.sh OUTPUT [VERSION]}
 version=${2:-6.1}
 vm=.output/vm
-init=$vm/init.$version
-disk=$vm/disk.$version
-log=$vm/$version.log
+id=$version${SMP:+.$SMP} # machines of different size may run at the same time
+init=$vm/init.$id
+disk=$vm/disk.$id
+log=$vm/$id.log
 test_limit=${TEST_LIMIT:-300} # in seconds, which pass at the same rate inside as outside
 vm_limit=${VM_LIMIT:-1500}
 
@@ -172,10 +173,12 @@ selftests=$(ls "$out"/tests/live/*_selftest 2>/dev/null)
 # Tests that may leave the machine changed run last. suspend.sh runs only by ONLY: on a busy
 # machine some clock jumps over a suspend to memory are still missed.
 tests=${ONLY:-smoke.sh $(for t in $selftests; do basename "$t"; done | tr '\n' ' ')hotplug.sh limits.sh full.sh}
+exec 9>"$vm/lock" && flock 9 # packages are installed and unpacked by one at a time
 need qemu-system-x86_64 qemu-system-x86
 need busybox busybox-static
 need mkfs.ext4 e2fsprogs
 get_kernel
+exec 9>&-
 make_init
 make_disk
 # Without cx16: qemu 7.2 corrupts the flags of cmpxchg16b when an interrupt comes, and then
