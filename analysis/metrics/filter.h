@@ -41,10 +41,10 @@ struct session;
  * a caret below the wrong character. An empty text is true. types may be NULL. Free
  * with filter_free.
  */
-struct filter *filter_parse(const struct session *s, const struct objtypes *types,
+struct filter *filter_parse(struct session *s, const struct objtypes *types,
 			    const char *text, struct diag *d);
 /* Parse the expression of an object type. It must not be empty, and its value may be a text. */
-struct filter *filter_parse_index(const struct session *s, const struct objtypes *types,
+struct filter *filter_parse_index(struct session *s, const struct objtypes *types,
 				  const char *text, struct diag *d);
 /* A filter without an expression, for a selection. */
 struct filter *filter_new(void);

@@ -68,7 +68,7 @@ struct filter {
 struct parser {
 	const char *what; /* "filter" etc., for messages */
 	const char *text, *p;
-	const struct session *session;
+	struct session *session;
 	const struct objtypes *types;
 	const struct enumeration *values; /* of the left operand; their names are allowed here */
 	struct diag *diag;

@@ -3,6 +3,7 @@
  * Operands with a name: values of an enumeration, sets, functions with a quoted
  * argument, properties, object types, and fields of packets.
  */
+#include <regex.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,7 +11,7 @@
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/metrics/filter_impl.h"
 #include "analysis/metrics/objtype.h"
-#include "analysis/model/session.h"
+#include "analysis/model/spans.h"
 
 bool node_is_leaf(const struct node *n)
 {
@@ -73,8 +74,38 @@ static struct node *parse_regex(struct parser *ps, enum node_kind kind)
 	return text ? regex_new(ps, kind, text, at) : NULL;
 }
 
+/* "no span has this name; there are a, b". */
+static char *span_names(const struct spans *sp)
+{
+	enum { NAMES_MOST = 20 };
+	struct buf b = { 0 };
+
+	buf_puts(&b, sp->names.len ? "no span has this name; there are " : "no spans were recorded");
+	for (size_t i = 0; i < sp->names.len && i < NAMES_MOST; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", sp->names.data[i].sum.name);
+	if (sp->names.len > NAMES_MOST)
+		buf_printf(&b, " and %zu more, which spans lists", sp->names.len - NAMES_MOST);
+	return b.data;
+}
+
+/* Names of spans are few, and nothing passes a filter with a wrong one. */
+static bool check_span_name(struct parser *ps, const struct node *item, const char *at)
+{
+	const struct spans *sp = session_spans(ps->session);
+	__cleanup(freep) char *why = NULL;
+
+	vec_for_each(name, &sp->names) {
+		if (!regexec(&item->regex, name->sum.name, 0, NULL, 0))
+			return true;
+	}
+	why = span_names(sp);
+	parse_fail(ps, at, why);
+	return false;
+}
+
 struct node *parse_match(struct parser *ps, struct node *text, enum op op)
 {
+	bool of_span = text->text == property_find("SPAN")->text;
 	struct node *n = node_new(ps, NODE_MATCH);
 	bool list = parse_accept(ps, "(");
 
@@ -83,9 +114,10 @@ struct node *parse_match(struct parser *ps, struct node *text, enum op op)
 	n->a = text;
 	n->op = op;
 	do {
+		const char *at = (skip_blanks(ps), ps->p);
 		struct node *item = parse_regex(ps, NODE_CONST);
 
-		if (!item)
+		if (!item || (of_span && !check_span_name(ps, item, at)))
 			return NULL;
 		vec_push(&n->items, item);
 	} while (list && parse_accept(ps, ","));

@@ -416,7 +416,7 @@ static struct filter *parse_all(struct parser *ps, bool text_too)
 	return NULL;
 }
 
-struct filter *filter_parse(const struct session *s, const struct objtypes *types,
+struct filter *filter_parse(struct session *s, const struct objtypes *types,
 			    const char *text, struct diag *d)
 {
 	struct parser ps = { .what = "filter", .text = text, .session = s, .types = types,
@@ -425,7 +425,7 @@ struct filter *filter_parse(const struct session *s, const struct objtypes *type
 	return parse_all(&ps, false);
 }
 
-struct filter *filter_parse_index(const struct session *s, const struct objtypes *types,
+struct filter *filter_parse_index(struct session *s, const struct objtypes *types,
 				  const char *text, struct diag *d)
 {
 	struct parser ps = { .what = "index expression", .text = text, .session = s,

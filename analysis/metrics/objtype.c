@@ -82,7 +82,7 @@ static bool is_name(const char *s)
 	return !*s;
 }
 
-int objtype_define(struct objtypes *types, const struct session *s, enum objkind kind,
+int objtype_define(struct objtypes *types, struct session *s, enum objkind kind,
 		   const char *name, const char *text, struct diag *d)
 {
 	struct filter *f;

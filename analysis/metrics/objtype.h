@@ -37,7 +37,7 @@ const struct objtype *objtype_find(const struct objtypes *types, const char *nam
  * Define a type. 0, or -1 after reporting: the name is taken, does not begin with a
  * letter or has characters besides letters, digits and _; or the expression is wrong.
  */
-int objtype_define(struct objtypes *types, const struct session *s, enum objkind kind,
+int objtype_define(struct objtypes *types, struct session *s, enum objkind kind,
 		   const char *name, const char *text, struct diag *d);
 /* "Index object", "Memory object": for messages and titles. */
 const char *objkind_name(enum objkind kind);

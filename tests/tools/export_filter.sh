@@ -97,6 +97,13 @@ async function spans(t) {
 		await type(page, expr)
 		t.check(expr + ' is refused', /cannot evaluate/.test(await page.textContent('#expression-error')), '')
 	}
+	for (const expr of ["SPAN == 'typo'", "SPAN IN ('q', 'typo')", "SPAN != 'typo' || TID == 12"]) {
+		const before = await page.textContent('.command')
+		await type(page, expr)
+		const said = await page.textContent('#expression-error')
+		t.check(expr + ': the names of spans are said', /^Column \d+: no span has this name; there are (\w+, )+\w+\.$/.test(said) && ['q', 'rec', 'hot', 'inner'].every(n => said.includes(n)), said)
+		t.check(expr + ': the filter stays', await page.textContent('.command') === before, before)
+	}
 	t.check('spans: no complaint', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 	// er_export's filter excludes all calls but those of q. `inner` contains an event, too.

@@ -243,23 +243,28 @@ class Parser {
 		return table(by, Uint8Array.from(values, v => v === null ? UNKNOWN : bool(test(v))))
 	}
 
-	patterns() {
+	patterns(names) {
 		const ret = [], parens = this.accept('(')
 		do
-			ret.push(this.pattern())
+			ret.push(this.pattern(names))
 		while (parens && this.accept(','))
 		if (parens)
 			this.expect(')')
 		return ret
 	}
 
-	pattern() {
+	// With names, one of them must match.
+	pattern(names) {
 		const token = this.next()
 		if (token.kind !== 'text')
 			refuse(token, 'a regular expression in quotes is missing')
 		const quote = token.text[0], text = token.text.slice(1, -1).split('\\' + quote).join(quote)
 		const made = posixPattern(text)
-		return made.error ? refuse(token, made.error) : made.pattern
+		if (made.error)
+			refuse(token, made.error)
+		if (names && !names.some(n => made.pattern.test(n)))
+			refuse(token, `no span has this name; there are ${names.join(', ')}`)
+		return made.pattern
 	}
 
 	textMatch(token, property) {
@@ -270,7 +275,7 @@ class Parser {
 			refuse(op, 'text is compared by ==, != or IN')
 		if (token.text.toUpperCase() === 'CGROUP' && this.data.redacted)
 			refuse(token, 'the file was written with --redact: it has no cgroups')
-		const all = this.patterns()
+		const all = this.patterns(property.by && (this.data.spans || { names: [] }).names)
 		const of = v => v === null || v === undefined ? UNKNOWN : bool(all.some(p => p.test(v)) === (sign !== '!='))
 		return table(property.by || 'thread', Uint8Array.from(property.of(this.data), of))
 	}
