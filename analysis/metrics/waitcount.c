@@ -19,6 +19,7 @@ struct wait_cell {
 	double sampled;     /* sum of the sampled packets' own estimates */
 	int64_t sampled_ns; /* weight of sampled packets */
 	int64_t rest_ns;    /* weight of packets for the remainder */
+	uint32_t estimates; /* sampled packets, and those for the remainder */
 	uint64_t marks;     /* of all estimates except the last */
 	const unsigned char *last; /* packet of the last estimate */
 };
@@ -139,6 +140,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	} else {
 		add_to(&cell->rest_ns, hit_weight(h));
 	}
+	cell->estimates++;
 	if (cell->last)
 		cell->marks += mark_of(cell->last);
 	cell->last = h->packet->p;
@@ -173,35 +175,62 @@ static double shared(const struct wait_cell *cell)
 	return n > 0 ? n : 0;
 }
 
-/* Sampled packets and the remainder share the waits in proportion to their time. */
-static double share(const struct wait_cell *cell, int64_t ns)
+static const struct wait_cell *cell_of(const struct wait_counts *wc, const struct hit *h)
 {
-	double all = (double)cell->sampled_ns + (double)cell->rest_ns;
+	const uint64_t *at = map_get(&wc->by_key, hit_key(h));
 
-	return all > 0 ? shared(cell) * (double)ns / all : 0;
+	return at ? &wc->cells.data[*at] : NULL;
+}
+
+/* Sampled packets and the remainder share the waits in proportion to their time. */
+static struct wait_factors factors_of(const struct wait_cell *cell)
+{
+	struct wait_factors ret = { 0 };
+
+	if (!cell || !cell->exact)
+		return (struct wait_factors){ .waits = 1, .ratios = 1, .all_ns = 1, .unscaled = true };
+	ret.all_ns = (double)cell->sampled_ns + (double)cell->rest_ns;
+	ret.all_waits = ret.all_ns > 0 ? shared(cell) : 0;
+	ret.all_ns = ret.all_ns > 0 ? ret.all_ns : 1;
+	ret.ratios = 1;
+	if (cell->sampled > 0) {
+		ret.waits = ret.all_waits * (double)cell->sampled_ns / ret.all_ns;
+		ret.ratios = cell->sampled;
+		ret.estimates = cell->estimates;
+	}
+	return ret;
+}
+
+uint32_t wait_counts_factor(const struct wait_counts *wc, const struct hit *h)
+{
+	enum share kind = share_of(h);
+	const struct wait_cell *cell;
+
+	if (kind == SHARE_NONE || kind == SHARE_TRACED)
+		return 0;
+	cell = cell_of(wc, h);
+	return cell ? 1 + (cell - wc->cells.data) : 0;
+}
+
+struct wait_factors wait_factors_at(const struct wait_counts *wc, uint32_t number)
+{
+	return factors_of(&wc->cells.data[number - 1]);
 }
 
 struct wait_count wait_counts_of(const struct wait_counts *wc, const struct hit *h)
 {
 	enum share kind = share_of(h);
-	const uint64_t *at = kind == SHARE_NONE ? NULL : map_get(&wc->by_key, hit_key(h));
-	const struct wait_cell *cell = at ? &wc->cells.data[*at] : NULL;
+	const struct wait_cell *cell;
 	struct wait_count ret = { 0 };
+	struct wait_factors f;
 
-	if (kind == SHARE_NONE)
-		return ret;
-	if (kind == SHARE_TRACED)
-		return (struct wait_count){ .n = 1 };
-	if (!cell || !cell->exact) {
-		ret.unscaled = kind == SHARE_SAMPLED;
-		ret.n = ret.unscaled ? unscaled(h) : 0;
-		return ret;
-	}
-	if (kind == SHARE_REST)
-		ret.n = share(cell, hit_weight(h));
-	else if (cell->sampled > 0)
-		ret.n = share(cell, cell->sampled_ns) * unscaled(h) / cell->sampled;
-	if (cell->sampled > 0)
+	if (kind == SHARE_NONE || kind == SHARE_TRACED)
+		return (struct wait_count){ .n = kind == SHARE_TRACED };
+	cell = cell_of(wc, h);
+	f = factors_of(cell);
+	ret.n = kind == SHARE_REST ? f.all_waits * (double)hit_weight(h) / f.all_ns : f.waits * unscaled(h) / f.ratios;
+	ret.unscaled = f.unscaled && kind == SHARE_SAMPLED;
+	if (f.estimates)
 		ret.mark = h->packet->p == cell->last ? -cell->marks : mark_of(h->packet->p);
 	return ret;
 }

@@ -37,6 +37,23 @@ struct wait_count {
 /* Reads all packets of the session, ignoring filters. Never NULL. Free with wait_counts_free. */
 struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms);
 void wait_counts_free(struct wait_counts *wc);
+/*
+ * How the sampled packets of one thread and state, or of one fold, count. A packet counts as its part of `waits`,
+ * which are for weight / length that add up to `ratios`; one for a remainder as its part of `all_waits`, which are for
+ * all_ns nanoseconds.
+ */
+struct wait_factors {
+	double waits, ratios, all_waits, all_ns; /* none of the divisors is 0 */
+	uint32_t estimates; /* packets with a mark */
+	bool unscaled;
+};
+
+/*
+ * The number of the factors by which a packet of time off a CPU counts, from 1. 0: it counts as one wait if it
+ * was traced, else as none.
+ */
+uint32_t wait_counts_factor(const struct wait_counts *wc, const struct hit *h);
+struct wait_factors wait_factors_at(const struct wait_counts *wc, uint32_t number);
 /* For a packet of time off a CPU. n is 0 if the number of waits is unknown. */
 struct wait_count wait_counts_of(const struct wait_counts *wc, const struct hit *h);
 
