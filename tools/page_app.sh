@@ -4,7 +4,8 @@
 # page_app.sh FOLDER: writes the application of the page as arrays of C, with the SHA-256 of its
 # script and of its style. The page's content security policy allows these two and nothing else.
 # Modules are joined into one block, without import lines and the word export. main.js comes last.
-# minify leaves out comments and blanks. Names stay, so that an error in a browser can be read.
+# minify leaves out comments and blanks, and shortens names within functions. Functions keep theirs, unless they are
+# async, so that an error in a browser can be read.
 set -eu
 export LC_ALL=C
 dir=$1
@@ -18,7 +19,7 @@ others=$(find "$dir" -name '*.js' ! -name main.js | sort)
 	printf "'use strict';\n{\n"
 	sed -e '/^import /d' -e 's/^export //' $others "$dir/main.js"
 	printf '}\n'
-} | minify --type=js --js-keep-var-names >"$tmp/script"
+} | minify --type=js >"$tmp/script"
 minify --type=css "$dir/page.css" >"$tmp/style"
 sed '/^<!-- SPDX/d' "$dir/page.html" >"$tmp/body"
 if grep -inE '</script|<!--|</style' "$tmp/script" "$tmp/style" >&2; then

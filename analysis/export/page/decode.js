@@ -130,10 +130,11 @@ export function divide(pack, nthreads) {
 export function workerText() {
 	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, divide,
 		holders, stretchMerged, cpuArray, readTimes, lengthsOf, decodeEvents]
+	// minify may have given it a shorter name.
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {
-		const chunks = await decodeEvents(e.data.base64, e.data.about)
+		const chunks = await ${decodeEvents.name}(e.data.base64, e.data.about)
 		const buffers = new Set(chunks.flatMap(Object.values).filter(ArrayBuffer.isView).map(v => v.buffer))
 		postMessage({ chunks }, [...buffers])
 	} catch (error) {
