@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Makes elements. Text is set as text, never as HTML, because names in recordings may be hostile.
 
-export const stillRead = 'This part of the file is still being read.'
+// Why something is not shown that is not read.
+export const unread = page => page.cut ? 'The file is incomplete: this part of it is missing.' : 'This part of the file is still being read.'
 
 // Makes an element. `what` is "tag.class"; children are nodes or texts, and null is left out.
 export function el(what, props, ...children) {

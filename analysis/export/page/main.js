@@ -37,7 +37,10 @@ const views = [findingsView, flameView, functionsView, callersView, calltreeView
 
 const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, places: null }
 
+// The first failure is the cause of others.
 function fail(text) {
+	if (page.failed)
+		return
 	page.failed = true
 	byId('status').textContent = text
 	byId('status').className = 'bad'
@@ -236,7 +239,15 @@ function run() {
 			ready(readIndex(base64))
 		else if (kind !== 'end')
 			take ? take(kind, base64) : early.push([kind, base64])
-	}, () => last === 'end' || fail('The file is cut' + (last ? ': some views have no data.' : ': it has no data.')))
+	}, () => last === 'end' || cut(last))
+}
+
+// Views that wait for a part of the file say that it is missing.
+function cut(last) {
+	page.cut = true
+	fail('The file is cut' + (last ? ': some views have no data.' : ': it has no data.'))
+	if (page.data)
+		shownView().update(page)
 }
 
 if (typeof DecompressionStream === 'undefined')

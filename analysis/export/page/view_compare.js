@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Compares two experiments, or two ranges of time, by function: as a table and as a flame graph.
-import { el } from './dom.js'
+import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { comparedRows, functionKeys, makeComparison, sameSides, sideFilter } from './compare.js'
@@ -88,7 +88,7 @@ function comparisonNotes(v, sides) {
 		return ['Drag a range over the timeline and press “Range to A”. Then drag the range to ' +
 			'compare it with.']
 	if (!v.c)
-		return ['The events are still being read.']
+		return [unread(v.page)]
 	const lines = sides.map((s, i) => `${sideLetters[i]}: ${sideText(data, s)}, recorded ` +
 		`${s.seconds.toFixed(3)} s: er_print ${filterCommand(data, sideFilter(state, s))}`.trim() + '.')
 	lines.push(`${metricName(data, state.metric)}; grey: within ${fixed(v.c.z, 1)} standard errors.`)

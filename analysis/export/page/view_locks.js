@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // User locks, under the page's filter; and the report of er_print, which also has the numbers of waits.
-import { el, stillRead } from './dom.js'
+import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
@@ -26,7 +26,7 @@ export const locksView = {
 					showReport(page, part, 'locks')
 					return
 				}
-				part.notes.replaceChildren(places ? '' : el('span.hint', {}, stillRead))
+				part.notes.replaceChildren(places ? '' : el('span.hint', {}, unread(page)))
 				part.box.replaceChildren(places ? table.root : '')
 				if (!places)
 					return

@@ -2,7 +2,7 @@
 // Reports of er_print that are in the file as they are: locks, counters, what is known of the
 // recording. The page's filter does not apply to them.
 import { inflate, parseBytes, sections } from './pack.js'
-import { el, stillRead } from './dom.js'
+import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
@@ -104,7 +104,7 @@ export function showReport(page, part, command) {
 	part.notes.replaceChildren()
 	part.box.replaceChildren()
 	if (!report) {
-		part.notes.append(el('p.hint', {}, page.reports.knows(command) ? stillRead : page.data.redacted ?
+		part.notes.append(el('p.hint', {}, page.reports.knows(command) ? unread(page) : page.data.redacted ?
 			'The file was written with --redact, which leaves this report out.' : 'The recording has nothing for this report.'))
 		return
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Annotated source and disassembly, as er_print shows them, under the page's filter.
-import { el, stillRead } from './dom.js'
+import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { percent } from './format.js'
@@ -28,7 +28,7 @@ function note(page, code, kind, read) {
 	if (!code && !reports.has('code'))
 		return 'This file has no code: it was written with --no-source or --redact.'
 	if (!read)
-		return stillRead
+		return unread(page)
 	const f = shownFunc(page, code, kind)
 	if (!f)
 		return kind === 'source' ? 'No source file was found: er_print -source says why.' : 'No instructions were found: er_print -disasm says why.'
