@@ -256,6 +256,11 @@ async function source(t) {
 			await page.keyboard.press('c')
 		}
 	}
+	await page.click('#tab-source')
+	await page.click('#view-source button:text-is("Source")')
+	await page.waitForSelector('#view-source optgroup', { state: 'attached', timeout: 10000 }).catch(() => 0)
+	const files = await page.$$eval('#view-source optgroup', all => all.map(g => g.label + ': ' + [...g.children].map(o => o.textContent).sort().join()))
+	t.check('functions with source can be chosen by file', files.length === 1 && /work\.c: .*hot,.*warm/.test(files[0]), files.join('\n'))
 	const notes = await page.textContent('#view-source .notes')
 	t.check('the page says how much of the time has code', /have (9[0-9.]+|100\.00) % of the time/.test(notes), notes)
 	t.check('source: no complaint', !page.complaints.length, page.complaints.join('\n'))

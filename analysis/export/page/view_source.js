@@ -85,11 +85,20 @@ function makeCodeTable(page, part, kind) {
 	return { ...table, show }
 }
 
+// The functions, by the file that they are from, if the page knows it. Source shows the whole file, whichever of them is chosen.
+function pickOptions(page, funcs, shown) {
+	const about = page.reports.get('fsummary'), byFile = new Map()
+	for (const g of funcs) {
+		const file = about && about.rows[g.func][2] || ''
+		byFile.set(file, [...byFile.get(file) || [], el('option', { value: g.func, selected: g === shown }, page.data.funcs[g.func])])
+	}
+	return [...byFile].flatMap(([file, options]) => file ? el('optgroup', { label: file }, ...options) : options)
+}
+
 function showCode(page, part, code, kind) {
 	const places = code && page.places.get(), f = places && shownFunc(page, code, kind), report = f && code.reports[f[kind]]
 	part.notes.replaceChildren(...[note(page, code, kind, places), ...report ? report.notes : []].map(n => el('span.hint', {}, n + ' ')))
-	part.pick.replaceChildren(...(code ? code.funcs : []).filter(g => g[kind] >= 0).map(g =>
-		el('option', { value: g.func, selected: g === f }, page.data.funcs[g.func])))
+	part.pick.replaceChildren(...pickOptions(page, code ? code.funcs.filter(g => g[kind] >= 0) : [], f))
 	const fresh = part.shown !== report
 	part.shown = report
 	if (fresh)
