@@ -18,12 +18,15 @@
 #include "analysis/export/page_reports.h"
 #include "analysis/export/page_snapshots.h"
 
+/* The part of --page-size that events of page_counts.h may have. */
+enum { COUNTS_PART = 4 };
+
 struct page {
 	const struct export *x;
 	struct page_events events;
 	struct page_coarse coarse;
 	struct pack raw_index;
-	packed_vec columns, snapshots, reports, later;
+	packed_vec columns, counts, snapshots, reports, later;
 	struct packed index, code, places;
 	bool has_code;
 };
@@ -60,7 +63,7 @@ static void make_reports_and_code(struct page *pg)
 	struct buf rows = { 0 };
 	struct pack p = { 0 };
 
-	make_reports(pg->x, &pg->events.tree, &pg->reports, &rows);
+	make_reports(pg->x, &pg->events, &pg->reports, &rows);
 	pg->has_code = make_code(pg->x, &pg->events, &p);
 	if (pg->has_code) {
 		pg->code = pack_compress(&p);
@@ -74,9 +77,27 @@ static void make_reports_and_code(struct page *pg)
 	buf_free(&rows);
 }
 
+/* What is no time by state. The timeline can be made coarser to make room, but these cannot. */
+static void make_counts(struct page *pg)
+{
+	struct page_counts *c = &pg->events.counts;
+	size_t room;
+
+	make_count_columns(&pg->events, &pg->counts);
+	room = packs_room(&pg->counts);
+	c->left_out = pg->x->page_size && room > pg->x->page_size / COUNTS_PART;
+	if (!c->left_out)
+		return;
+	packs_free(&pg->counts);
+	diag_note(pg->x->diag,
+		  "counters, memory and I/O need %.1f MB, more than a quarter of --page-size: in the page they do not obey "
+		  "its filter", (double)room / (1 << 20));
+}
+
 /* All but the events. This reads the session, which only one thread may do. */
 static void make_tables(struct page *pg)
 {
+	make_counts(pg);
 	make_index(pg->x, &pg->events, &pg->raw_index);
 	make_snapshots(pg->x, &pg->events, &pg->raw_index, &pg->snapshots);
 	make_reports_and_code(pg);
@@ -127,7 +148,7 @@ static size_t events_room(const struct page *pg)
 static void fit_page(struct page *pg, size_t napp)
 {
 	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
-		       packs_room(&pg->snapshots) + packed_room(&pg->code) +
+		       packs_room(&pg->counts) + packs_room(&pg->snapshots) + packed_room(&pg->code) +
 		       packed_room(&pg->places), room, most = pg->x->page_size;
 	size_t as_recorded = events_room(pg);
 	bool possible = true;
@@ -162,7 +183,7 @@ static void write_page(struct page *pg, struct outfile *out)
 
 	/* If a write fails, the caller reports it when it commits the file. */
 	if (packed_put(&pg->index, "index", out) && packs_put(&pg->columns, "events", out) &&
-	    packs_put(&pg->snapshots, "snaps", out) &&
+	    packs_put(&pg->counts, "counts", out) && packs_put(&pg->snapshots, "snaps", out) &&
 	    packs_put(&pg->reports, "reports", out) &&
 	    (!pg->has_code || packed_put(&pg->code, "code", out)) &&
 	    (!has_places(pg) || packed_put(&pg->places, "places", out)) &&
@@ -177,6 +198,7 @@ static void page_fini(struct page *pg)
 	pack_free(&pg->raw_index);
 	packed_free(&pg->index);
 	packs_free(&pg->columns);
+	packs_free(&pg->counts);
 	packs_free(&pg->snapshots);
 	packs_free(&pg->reports);
 	packs_free(&pg->later);

@@ -87,7 +87,7 @@ static void put_waker_path(struct pack *p, const struct page_event *ev,
 /* The holder of a lock usually ends the wait for it: 0 none, 1 the waker, else index + 2. */
 static void put_holder(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
-	pack_uint(p, !ev->holder ? 0 : ev->holder == ev->waker ? 1 : ev->holder + 1);
+	pack_uint(p, page_unusual(ev->holder, ev->waker));
 }
 
 static void put_spans(struct pack *p, const struct page_event *ev, const struct page_event *before)
@@ -106,106 +106,151 @@ static void put_lock(struct pack *p, const struct page_event *ev, const struct p
 	pack_uint(p, ev->lock);
 }
 
-enum column_of { OF_ALL, OF_WAITS, OF_MERGED, OF_IN_SPANS, OF_LATER };
+static void put_factor(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_uint(p, ev->factor);
+}
+
+static void put_length_ns(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_uint(p, ev->length_ns);
+}
+
+/* The second value of an event of page_counts.h. */
+static void put_second(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_int(p, ev->length);
+}
+
+static void put_subject(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_uint(p, ev->subject);
+}
+
+/* Packs of the page's events; of those columns of them that are read later; of the events of page_counts.h. */
+enum pack_kind { OF_EVENTS, OF_LATER, OF_COUNTS };
+enum { EVENTS = 1 << OF_EVENTS, LATER = 1 << OF_LATER, COUNTS = 1 << OF_COUNTS };
+
+enum column_of { ALL, WAITS, MERGED, IN_SPANS, SECOND, SUBJECT };
 
 /*
- * Columns OF_MERGED and OF_IN_SPANS have a value for each event if a pack has such events, else none.
- * Those OF_LATER have one for each event; they are in packs of their own.
+ * Columns of WAITS have a value for each wait, others for each event. Other columns but
+ * those of ALL are there only if a pack has such events.
  */
 static const struct {
 	const char *tag;
+	unsigned packs;
 	enum column_of of;
 	put_fn put;
 } columns[] = {
-	{ "mrgd", OF_MERGED, put_merged },   { "sqrs", OF_MERGED, put_squares },
-	{ "vari", OF_MERGED, put_variance }, { "time", OF_ALL, put_time },
-	{ "thrd", OF_ALL, put_thread },	     { "path", OF_ALL, put_path },
-	{ "clas", OF_ALL, put_class },	     { "wght", OF_ALL, put_weight },
-	{ "cpus", OF_ALL, put_cpu },	     { "leng", OF_WAITS, put_length },
-	{ "wakr", OF_WAITS, put_waker },     { "wkpt", OF_WAITS, put_waker_path },
-	{ "hold", OF_WAITS, put_holder },    { "spns", OF_IN_SPANS, put_spans },
-	{ "vrnt", OF_LATER, put_variant },   { "lock", OF_LATER, put_lock },
+	{ "mrgd", EVENTS, MERGED, put_merged },
+	{ "sqrs", EVENTS, MERGED, put_squares },
+	{ "vari", EVENTS, MERGED, put_variance },
+	{ "time", EVENTS | COUNTS, ALL, put_time },
+	{ "thrd", EVENTS | COUNTS, ALL, put_thread },
+	{ "path", EVENTS | COUNTS, ALL, put_path },
+	{ "clas", EVENTS | COUNTS, ALL, put_class },
+	{ "wght", EVENTS | COUNTS, ALL, put_weight },
+	{ "cpus", EVENTS | COUNTS, ALL, put_cpu },
+	{ "leng", EVENTS, WAITS, put_length },
+	{ "wakr", EVENTS, WAITS, put_waker },
+	{ "wkpt", EVENTS, WAITS, put_waker_path },
+	{ "hold", EVENTS, WAITS, put_holder },
+	{ "spns", EVENTS | COUNTS, IN_SPANS, put_spans },
+	{ "vrnt", LATER | COUNTS, ALL, put_variant },
+	{ "lock", LATER, ALL, put_lock },
+	{ "fact", LATER, ALL, put_factor },
+	{ "lens", LATER, ALL, put_length_ns },
+	{ "scnd", COUNTS, SECOND, put_second },
+	{ "sbjt", COUNTS, SUBJECT, put_subject },
 };
 
-/* Which kinds of columns these events need. */
-static unsigned kinds_of(const struct page_events *events, size_t from, size_t to)
+/* Events that are divided into packs. Part i makes every nth pack. */
+struct packing {
+	const struct page_events *events;
+	enum pack_kind kind;
+	const struct page_event *all;
+	size_t n;
+	packed_vec *packs;
+	size_t nparts;
+};
+
+/* Which columns these events need. */
+static unsigned needed(const struct packing *m, size_t from, size_t to)
 {
-	unsigned ret = 1U << OF_ALL | 1U << OF_WAITS;
+	unsigned ret = 1U << ALL | 1U << WAITS;
 
 	for (size_t i = from; i < to; i++)
-		ret |= (events->all.data[i].merged > 0) << OF_MERGED |
-		       (events->all.data[i].spans > 0) << OF_IN_SPANS;
+		ret |= (m->all[i].merged > 0) << MERGED | (m->all[i].spans > 0) << IN_SPANS |
+		       (m->all[i].length != 0) << SECOND | (m->all[i].subject > 0) << SUBJECT;
 	return ret;
 }
 
-static void put_column(struct pack *p, const struct page_events *events, size_t from, size_t to,
-		       size_t c)
+static void put_column(struct pack *p, const struct packing *m, size_t from, size_t to, size_t c)
 {
 	pack_begin(p, columns[c].tag);
 	for (size_t i = from; i < to; i++) {
-		const struct page_event *ev = &events->all.data[i];
+		const struct page_event *ev = &m->all[i];
 
-		if (columns[c].of != OF_WAITS || class_is_wait(&events->classes.data[ev->event_class]))
+		if (columns[c].of != WAITS ||
+		    class_is_wait(&m->events->classes.data[ev->event_class]))
 			columns[c].put(p, ev, i > from ? ev - 1 : NULL);
 	}
 	pack_end(p);
 }
 
-static void put_pack(struct pack *p, const struct page_events *events, size_t from, size_t to, bool later)
+static void put_pack(struct pack *p, const struct packing *m, size_t from, size_t to)
 {
-	unsigned kinds = later ? 1U << OF_LATER : kinds_of(events, from, to);
+	unsigned of = needed(m, from, to);
 
 	pack_begin(p, "evts");
 	pack_uint(p, from);
 	pack_uint(p, to - from);
 	pack_end(p);
 	for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
-		if (kinds >> columns[c].of & 1)
-			put_column(p, events, from, to, c);
+		if (columns[c].packs >> m->kind & 1 && of >> columns[c].of & 1)
+			put_column(p, m, from, to, c);
 	}
 }
-
-/* Part i makes every nth pack. */
-struct packing {
-	const struct page_events *events;
-	packed_vec *packs;
-	size_t nparts;
-	bool later;
-};
 
 static void make_part(void *ctx, size_t part)
 {
 	const struct packing *m = ctx;
-	size_t n = m->events->all.len;
 	struct pack p = { 0 };
 
 	for (size_t i = part; i < m->packs->len; i += m->nparts) {
-		size_t from = i * PACK_EVENTS, rest = n - from;
+		size_t from = i * PACK_EVENTS, rest = m->n - from;
 
-		put_pack(&p, m->events, from, from + (rest < PACK_EVENTS ? rest : PACK_EVENTS),
-			 m->later);
+		put_pack(&p, m, from, from + (rest < PACK_EVENTS ? rest : PACK_EVENTS));
 		m->packs->data[i] = pack_compress(&p);
 		pack_clear(&p);
 	}
 	pack_free(&p);
 }
 
-static void make_packs(const struct page_events *events, bool later, packed_vec *ret)
+static void make_packs(const struct page_events *events, enum pack_kind kind, packed_vec *ret)
 {
-	struct packing m = { .events = events, .packs = ret, .nparts = parallel_parts(), .later = later };
+	struct packing m = { .events = events, .kind = kind, .packs = ret, .nparts = parallel_parts() };
 
+	m.all = kind == OF_COUNTS ? events->counts.all.data : events->all.data;
+	m.n = kind == OF_COUNTS ? events->counts.all.len : events->all.len;
 	*ret = (packed_vec){ 0 };
-	for (size_t i = 0; i < events->all.len; i += PACK_EVENTS)
+	for (size_t i = 0; i < m.n; i += PACK_EVENTS)
 		vec_push(ret, (struct packed){ 0 });
 	parallel_run(make_part, &m, m.nparts < ret->len ? m.nparts : ret->len);
 }
 
 void make_columns(const struct page_events *events, packed_vec *ret)
 {
-	make_packs(events, false, ret);
+	make_packs(events, OF_EVENTS, ret);
+}
+
+void make_count_columns(const struct page_events *events, packed_vec *ret)
+{
+	make_packs(events, OF_COUNTS, ret);
 }
 
 void make_later_columns(const struct page_events *events, packed_vec *ret)
 {
-	make_packs(events, true, ret);
+	make_packs(events, OF_LATER, ret);
 }

@@ -10,6 +10,7 @@
 #include "analysis/export/export.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/pass.h"
+#include "analysis/metrics/waitcount.h"
 #include "analysis/model/spans.h"
 #include "analysis/views/view_state.h"
 
@@ -70,6 +71,42 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
 }
 
+/* The lock, and what its number of waits is made from. */
+static void read_lock(struct page_events *p, const struct hit *h, struct page_event *ev)
+{
+	struct page_thread *th;
+	uint32_t number;
+	uint64_t *at;
+	bool fresh;
+
+	if (!p->wait_counts)
+		p->wait_counts = wait_counts_new(h->session, NULL);
+	ev->lock = 1 + lock_set_id(&p->locks, h);
+	ev->length_ns = hit_wait_length(h) - ev->length * NS_PER_US;
+	number = wait_counts_factor(p->wait_counts, h);
+	if (!number)
+		return;
+	at = map_put(&p->factor_ids, number, &fresh);
+	if (fresh) {
+		vec_push(&p->factors, number);
+		*at = p->factors.len;
+	}
+	th = &p->threads.data[ev->thread];
+	if (!th->factor)
+		th->factor = *at;
+	ev->factor = page_unusual(*at, th->factor);
+}
+
+/* What every packet has. */
+static struct page_event event_of(struct page_events *p, const struct hit *h)
+{
+	return (struct page_event){
+		.end = to_us(hit_time(h)), .path = h->stack, .cpu = hit_cpu(h),
+		.thread = thread_index(p, h->e, hit_pid(h), hit_thread(h)),
+		.spans = p->has_spans ? span_set_of(&p->span_sets, h) : 0,
+	};
+}
+
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct page_events *p = ctx;
@@ -78,14 +115,14 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	struct page_event ev;
 	struct page_thread *th;
 
-	if (state < 0 || state >= MS_COUNT)
+	if (state < 0 || state >= MS_COUNT) {
+		if (n)
+			page_counts_add(&p->counts, p->metrics, h, event_of(p, h), amounts, n);
 		return;
+	}
 	c.state = state;
-	ev = (struct page_event){
-		.end = to_us(hit_time(h)), .weight = hit_weight(h) / NS_PER_US,
-		.path = h->stack, .cpu = hit_cpu(h),
-		.thread = thread_index(p, h->e, hit_pid(h), hit_thread(h)),
-	};
+	ev = event_of(p, h);
+	ev.weight = hit_weight(h) / NS_PER_US;
 	if (hit_is_wait(h)) {
 		int64_t reason = hit_reason(h);
 
@@ -94,10 +131,8 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		c.syscall = hit_syscall(h);
 		read_wait(p, h, &ev);
 		if (state == MS_USER_LOCK)
-			ev.lock = 1 + lock_set_id(&p->locks, h);
+			read_lock(p, h, &ev);
 	}
-	if (p->has_spans)
-		ev.spans = span_set_of(&p->span_sets, h);
 	ev.event_class = class_index(p, &c);
 	p->classes.data[ev.event_class].n++;
 	th = &p->threads.data[ev.thread];
@@ -176,6 +211,14 @@ static uint32_t use_places(struct page_events *p, struct session *s, uint32_t st
 	return p->place_of[stack] - 1;
 }
 
+static void number_stacks(struct page_events *p, struct session *s, struct map *by_node, struct page_event *ev)
+{
+	ev->variant = use_places(p, s, ev->path);
+	ev->path = use_path(p, s, by_node, ev->path);
+	if (ev->waker_path)
+		ev->waker_path = 1 + use_path(p, s, by_node, ev->waker_path - 1);
+}
+
 static void number_paths(struct page_events *p, struct session *s)
 {
 	struct map by_node = { 0 };
@@ -183,15 +226,16 @@ static void number_paths(struct page_events *p, struct session *s)
 	p->path_of = xcalloc(s->stacks.len + 1, sizeof(*p->path_of));
 	p->place_of = xcalloc(s->stacks.len + 1, sizeof(*p->place_of));
 	vec_for_each(ev, &p->all) {
-		ev->variant = use_places(p, s, ev->path);
-		ev->path = use_path(p, s, &by_node, ev->path);
-		if (ev->waker_path)
-			ev->waker_path = 1 + use_path(p, s, &by_node, ev->waker_path - 1);
+		number_stacks(p, s, &by_node, ev);
 		add_to_path(p, ev);
 	}
+	vec_for_each(ev, &p->counts.all)
+		number_stacks(p, s, &by_node, ev);
 	map_free(&by_node);
 	page_places_number(&p->places, &p->tree);
 	vec_for_each(ev, &p->all)
+		ev->variant = p->places.nodes.data[ev->variant].variant;
+	vec_for_each(ev, &p->counts.all)
 		ev->variant = p->places.nodes.data[ev->variant].variant;
 }
 
@@ -241,6 +285,8 @@ static void rank_all(struct page_events *p)
 		if (ev->waker_path)
 			ev->waker_path = 1 + paths[ev->waker_path - 1];
 	}
+	vec_for_each(ev, &p->counts.all)
+		ev->path = paths[ev->path];
 	free(paths);
 	free(classes);
 }
@@ -275,8 +321,9 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	struct view_state *v = x->view;
 
 	*ret = (struct page_events){ .has_spans = session_has_spans(v->session),
+				      .metrics = counts_possible(v->metric_set) ? v->metric_set : NULL,
 				      .locks.session = v->session };
-	pass_run(v->session, NULL, v->filter, add_hit, NULL, ret);
+	pass_run(v->session, ret->metrics, v->filter, add_hit, NULL, ret);
 	if (interrupt_pending())
 		return -1;
 	if (!ret->all.len)
@@ -284,6 +331,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	number_paths(ret, v->session);
 	rank_all(ret);
 	vec_sort(&ret->all, by_end);
+	vec_sort(&ret->counts.all, by_end);
 	read_lives(ret, v->session);
 	return 0;
 }
@@ -291,12 +339,16 @@ int page_events_read(const struct export *x, struct page_events *ret)
 void page_events_free(struct page_events *p)
 {
 	vec_free(&p->all);
+	page_counts_free(&p->counts);
 	vec_free(&p->classes);
 	vec_free(&p->threads);
 	vec_free(&p->paths);
 	page_tree_free(&p->tree);
 	page_places_free(&p->places);
 	lock_set_free(&p->locks);
+	wait_counts_free(p->wait_counts);
+	vec_free(&p->factors);
+	map_free(&p->factor_ids);
 	span_sets_free(&p->span_sets);
 	intern_free(&p->thread_ids);
 	map_free(&p->class_ids);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of the page: each packet that passes the filter and has a state. Threads, classes and
- * call paths get numbers. The most frequent classes and paths come first, so that most numbers are
- * small.
+ * The events of the page: each packet that passes the filter and has a state; and in page_counts.h those that add to
+ * other metrics. Threads, classes and call paths get numbers. The most frequent classes and paths come first, so that
+ * most numbers are small.
  */
 #ifndef EXPORT_PAGE_EVENTS_H
 #define EXPORT_PAGE_EVENTS_H
@@ -13,6 +13,7 @@
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/export/page_counts.h"
 #include "analysis/export/page_places.h"
 #include "analysis/export/page_spansets.h"
 #include "analysis/export/page_tree.h"
@@ -20,6 +21,8 @@
 
 struct experiment;
 struct export;
+struct metric_set;
+struct wait_counts;
 
 /* Times are whole microseconds since the founder's start, rounded down. */
 struct page_event {
@@ -33,7 +36,12 @@ struct page_event {
 	uint32_t waker, holder; /* index of the thread + 1; 0: none */
 	uint32_t waker_path;    /* + 1; 0: none */
 	int32_t cpu;     /* -1: unknown */
-	uint32_t lock;   /* that a wait was for: index in page_events.locks + 1; 0: none */
+	union {
+		uint32_t lock;    /* that a wait was for: index in page_events.locks + 1; 0: none */
+		uint32_t subject; /* of an event of page_counts.h; 0: none */
+	};
+	uint32_t factor; /* of a wait for a lock: page_unusual(index in page_events.factors + 1, its thread's) */
+	uint16_t length_ns; /* of a wait for a lock: what its length has beyond microseconds */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
 	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
@@ -52,6 +60,7 @@ struct page_thread {
 	int64_t pid, tid;         /* pid 0: a kernel thread */
 	int64_t us[MS_COUNT];     /* time by state */
 	size_t n;                 /* number of events; 0: it is only a waker or holder */
+	uint32_t factor;          /* of its first wait for a lock; 0: none */
 	int64_t begin, end;       /* its life as recorded, in microseconds; both 0: unknown */
 };
 
@@ -65,12 +74,17 @@ struct page_path {
 
 struct page_events {
 	VEC(struct page_event) all; /* by end */
+	struct page_counts counts;
 	VEC(struct event_class) classes;
 	VEC(struct page_thread) threads;
 	VEC(struct page_path) paths;
 	struct page_tree tree;
 	struct page_places places;
 	struct lock_set locks;
+	struct wait_counts *wait_counts; /* NULL: no event is a wait for a lock */
+	VEC(uint32_t) factors;           /* by which waits for locks count: waitcount.h */
+	struct map factor_ids;
+	const struct metric_set *metrics;
 	bool has_spans; /* the recordings have spans */
 	struct span_sets span_sets;
 	struct intern thread_ids;
@@ -90,6 +104,12 @@ void page_events_free(struct page_events *p);
 double page_event_squares(const struct page_event *ev);
 /* The variance of a wait's weight that comes from sampling; as in waitstat.h. 0 for CPU time. */
 double page_event_variance(const struct page_event *ev, const struct event_class *c);
+
+/* A code for a number that is often `usual`: 0 none, 1 the usual one, else itself + 1. */
+static inline uint32_t page_unusual(uint32_t number, uint32_t usual)
+{
+	return !number ? 0 : number == usual ? 1 : number + 1;
+}
 
 static inline bool class_is_wait(const struct event_class *c)
 {

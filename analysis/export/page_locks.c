@@ -9,6 +9,7 @@
 #include "analysis/base/json.h"
 #include "analysis/export/page_events.h"
 #include "analysis/export/page_pack.h"
+#include "analysis/metrics/waitcount.h"
 #include "analysis/model/names.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/table.h"
@@ -33,6 +34,17 @@ static void put_lock_list(struct view_state *v, struct page_events *events, stru
 		buf_puts(b, "\",");
 		json_put_string(b, lock_set_name(set, i));
 		buf_printf(b, ",%d]", lock_set_known(set, i));
+	}
+}
+
+/* Elements: the members of struct wait_factors. */
+static void put_factors(const struct page_events *events, struct buf *b)
+{
+	for (size_t i = 0; i < events->factors.len; i++) {
+		struct wait_factors f = wait_factors_at(events->wait_counts, events->factors.data[i]);
+
+		buf_printf(b, "%s[%.17g,%.17g,%.17g,%.17g,%" PRIu32 ",%d]", i ? "," : "", f.waits, f.ratios,
+			   f.all_waits, f.all_ns, f.estimates, f.unscaled);
 	}
 }
 
@@ -83,6 +95,11 @@ void put_locks(struct view_state *v, struct page_events *events, struct pack *re
 		put_lock_list(v, events, &ret->bytes);
 		/* That of no stack is the first. */
 		nstacks = 1 + wait_path(&w.paths, session_no_stack(v->session));
+		buf_puts(&ret->bytes, "],\"factors\":[");
+		put_factors(events, &ret->bytes);
+		buf_puts(&ret->bytes, "],\"usual\":[");
+		for (size_t i = 0; i < events->threads.len; i++)
+			buf_printf(&ret->bytes, "%s%" PRIu32, i ? "," : "", events->threads.data[i].factor);
 		buf_puts(&ret->bytes, "],\"of\":{");
 		for (size_t i = 0; i < events->paths.len; i++) {
 			uint32_t path =

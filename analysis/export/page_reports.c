@@ -5,10 +5,11 @@
 
 #include "analysis/base/diag.h"
 #include "analysis/export/export.h"
+#include "analysis/export/page_events.h"
 #include "analysis/export/page_functions.h"
 #include "analysis/export/page_pack.h"
 #include "analysis/export/page_table.h"
-#include "analysis/export/page_tree.h"
+#include "analysis/metrics/leaks.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view.h"
 #include "analysis/views/view_state.h"
@@ -48,7 +49,7 @@ static int make_allocs(struct view_state *v, struct table *t, struct diag *d)
 	return view_stacks(v, STACKS_ALLOCS, t, d);
 }
 
-/* Functions, lines and pcs by hardware counters. The page itself adds these up by time. */
+/* Functions, lines and pcs by hardware counters. */
 static bool has_counters(const struct view_state *v)
 {
 	vec_for_each(c, &v->metrics.cols) {
@@ -76,29 +77,31 @@ static int make_pcs(struct view_state *v, struct table *t, struct diag *d)
 static const struct {
 	const char *command; /* of er_print; also the report's name */
 	bool tells;          /* --redact leaves it out: it names paths, hosts or functions */
+	/* Whether the page adds it up itself if it has the events of page_counts.h; if they are exact. */
+	enum { AS_IT_IS, COUNTED, COUNTED_EXACT } by;
 	int (*make)(struct view_state *v, struct table *t, struct diag *d);
 } reports[] = {
-	{ "locks", true, make_locks },
-	{ "experiment_list", true, view_experiment_list },
-	{ "header", true, make_header },
-	{ "unwinding", false, view_unwinding },
-	{ "lifetimes", true, view_lifetimes },
-	{ "overview", true, make_overview },
-	{ "statistics", true, make_statistics },
-	{ "sample_detail", true, make_sample_detail },
-	{ "functions", true, make_counters },
-	{ "lines", true, make_lines },
-	{ "pcs", true, make_pcs },
-	{ "data_objects", true, view_data_objects },
-	{ "data_layout", true, view_data_layout },
-	{ "leaks", true, make_leaks },
-	{ "allocs", true, make_allocs },
-	{ "heapuse", false, view_heapuse },
-	{ "heapstat", false, view_heapstat },
-	{ "ioactivity", true, view_ioactivity },
-	{ "iodetail", true, view_iodetail },
-	{ "iostat", false, view_iostat },
-	{ "spans", true, view_spans },
+	{ "locks", true, AS_IT_IS, make_locks },
+	{ "experiment_list", true, AS_IT_IS, view_experiment_list },
+	{ "header", true, AS_IT_IS, make_header },
+	{ "unwinding", false, AS_IT_IS, view_unwinding },
+	{ "lifetimes", true, AS_IT_IS, view_lifetimes },
+	{ "overview", true, AS_IT_IS, make_overview },
+	{ "statistics", true, AS_IT_IS, make_statistics },
+	{ "sample_detail", true, AS_IT_IS, make_sample_detail },
+	{ "functions", true, COUNTED, make_counters },
+	{ "lines", true, COUNTED, make_lines },
+	{ "pcs", true, COUNTED, make_pcs },
+	{ "data_objects", true, COUNTED, view_data_objects },
+	{ "data_layout", true, COUNTED, view_data_layout },
+	{ "leaks", true, COUNTED_EXACT, make_leaks },
+	{ "allocs", true, COUNTED_EXACT, make_allocs },
+	{ "heapuse", false, AS_IT_IS, view_heapuse },
+	{ "heapstat", false, AS_IT_IS, view_heapstat },
+	{ "ioactivity", true, COUNTED, view_ioactivity },
+	{ "iodetail", true, COUNTED, view_iodetail },
+	{ "iostat", false, COUNTED, view_iostat },
+	{ "spans", true, AS_IT_IS, view_spans },
 };
 
 /* By default, er_print shows few rows of the reports on waits. */
@@ -114,14 +117,20 @@ static void end_report(struct pack *p, const char *name, size_t nrows, packed_ve
 	buf_printf(rows, "%s\"%s\":%zu", ret->len > 1 ? "," : "", name, nrows);
 }
 
+/* Sums of a sampled heap have standard errors, which the page does not compute. */
+static bool by_page(const struct export *x, int by)
+{
+	return by == COUNTED || (by == COUNTED_EXACT && !leaks_sampled(x->view->session));
+}
+
 /* A report that cannot be made, or that only says that there are no data, is left out. */
-static void put_all(const struct export *x, struct pack *p, packed_vec *ret, struct buf *rows)
+static void put_all(const struct export *x, bool counted, struct pack *p, packed_vec *ret, struct buf *rows)
 {
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
 		struct diag kept = { 0 };
 		struct table t = { 0 };
 
-		if (x->redact && reports[i].tells)
+		if ((x->redact && reports[i].tells) || (counted && by_page(x, reports[i].by)))
 			continue;
 		if (!reports[i].make(x->view, &t, &kept) && t.columns.len) {
 			pack_begin(p, "json");
@@ -133,18 +142,31 @@ static void put_all(const struct export *x, struct pack *p, packed_vec *ret, str
 	}
 }
 
-void make_reports(const struct export *x, const struct page_tree *tree, packed_vec *ret,
+static void put_subject_list(const struct page_counts *c, struct pack *p, packed_vec *ret, struct buf *rows)
+{
+	if (!c->subjects.all.len || c->left_out)
+		return;
+	pack_begin(p, "json");
+	buf_puts(&p->bytes, "{\"command\":\"subjects\",\"rows\":");
+	put_subjects(&c->subjects, &p->bytes);
+	buf_puts(&p->bytes, "}");
+	end_report(p, "subjects", c->subjects.all.len, ret, rows);
+}
+
+void make_reports(const struct export *x, const struct page_events *events, packed_vec *ret,
 		  struct buf *rows)
 {
+	const struct page_counts *counts = &events->counts;
 	size_t limit = x->view->limit;
 	struct pack p = { 0 };
 
 	x->view->limit = limit ? limit : ROWS_MAX;
-	put_all(x, &p, ret, rows);
+	put_all(x, counts->all.len && !counts->left_out, &p, ret, rows);
 	if (!x->redact) {
 		pack_begin(&p, "json");
-		put_functions(x->view->session, tree, &p.bytes);
-		end_report(&p, "fsummary", tree->funcs.len, ret, rows);
+		put_functions(x->view->session, &events->tree, &p.bytes);
+		end_report(&p, "fsummary", events->tree.funcs.len, ret, rows);
+		put_subject_list(counts, &p, ret, rows);
 	}
 	x->view->limit = limit;
 	pack_free(&p);

@@ -11,14 +11,14 @@
 
 struct buf;
 struct export;
-struct page_tree;
+struct page_events;
 
 /*
- * Compress the reports, and the facts about each function of the tree: a pack for each, so that the
- * page reads only those that are looked at. Appends their names with the number of rows to `rows`,
+ * Compress the reports, the facts about each function of the tree, and the subjects of events: a pack
+ * for each, so that the page reads only those that are looked at. Appends their names with the number of rows to `rows`,
  * as members of a JSON object. Release with free_packs.
  */
-void make_reports(const struct export *x, const struct page_tree *tree, packed_vec *ret,
+void make_reports(const struct export *x, const struct page_events *events, packed_vec *ret,
 		  struct buf *rows);
 
 #endif

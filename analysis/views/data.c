@@ -27,11 +27,14 @@ static struct index_key object_key(const struct hit *h)
 	return (struct index_key){ .a = (int64_t)(uintptr_t)hit_data_object(h, &offset) };
 }
 
+void data_put_label(const struct dataobj *o, struct buf *b)
+{
+	buf_printf(b, o->obj ? "%s %s" : "%s", o->name, o->obj ? o->obj->name : "");
+}
+
 static void object_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
-	const struct dataobj *o = (const struct dataobj *)(uintptr_t)k->a;
-
-	buf_printf(b, o->obj ? "%s %s" : "%s", o->name, o->obj ? o->obj->name : "");
+	data_put_label((const struct dataobj *)(uintptr_t)k->a, b);
 }
 
 int view_data_objects(struct view_state *v, struct table *t, struct diag *d)

@@ -11,6 +11,7 @@
 #include "analysis/views/view_state.h"
 
 struct buf;
+struct dataobj;
 struct diag;
 struct hit;
 struct table;
@@ -43,6 +44,9 @@ struct index_spec {
 /* Add <Total>, then the objects in order, cut to the limit. Returns 0, or -1 after reporting. */
 int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
 		struct diag *d);
+/* Append the name of a data object, and that of a file as it was opened once: an index into e->io_files. */
+void data_put_label(const struct dataobj *o, struct buf *b);
+void file_put_label(const struct experiment *e, int64_t file, struct buf *b);
 /* Whether a counter was recorded with the addresses of data. */
 bool data_recorded(const struct session *s);
 /* Append the name of the object `index`, which is not -1. (index_label.c) */

@@ -53,14 +53,19 @@ static struct index_key file_key(const struct hit *h)
 	return (struct index_key){ .e = h->e, .a = experiment_io_file(h->e, h->packet) };
 }
 
-static void file_label(const struct names *n, const struct index_key *k, struct buf *b)
+void file_put_label(const struct experiment *e, int64_t file, struct buf *b)
 {
-	const struct exp_io_file *f = &k->e->io_files.data[k->a];
+	const struct exp_io_file *f = &e->io_files.data[file];
 
-	buf_printf(b, "%s (experiment %u, IOVFD=%" PRId64, f->name, k->e->id, k->a);
+	buf_printf(b, "%s (experiment %u, IOVFD=%" PRId64, f->name, e->id, file);
 	if (f->fd >= 0)
 		buf_printf(b, ", FD=%" PRId64, f->fd);
 	buf_puts(b, ")");
+}
+
+static void file_label(const struct names *n, const struct index_key *k, struct buf *b)
+{
+	file_put_label(k->e, k->a, b);
 }
 
 static const struct objtype by_name = { OBJ_INDEX, "ioactivity", "IOFNAME", true };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_code DIR WORK.so writes three experiments. code.1.er ran the functions of
+ * make_code DIR WORK.so writes four experiments. code.1.er ran the functions of
  * tests/fixtures/source/work.s and has a copy of the library in its archives. bare.1.er is the same
  * without archives, so names, lines and code are unknown. cold.1.er also ran the code that the
- * compiler split off hot().
+ * compiler split off hot(). counted.1.er is code.1.er with counters, which three threads on two CPUs overflowed.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,6 +52,30 @@ static struct exp_builder *build(const char *dir, const char *name, const struct
 	return b;
 }
 
+static const struct exp_counter_desc counters[] = {
+	{ 0, "cycles", "cycles", "CPU Cycles", 9999991, true, false },
+	{ 1, "insts", "insts", "Instructions Executed", 7000003, false, false },
+};
+
+/* Numbers that have no common factor, so that each filter leaves another sum. */
+static struct exp_builder *count(const char *dir)
+{
+	enum { NSTACKS = sizeof(stacks) / sizeof(stacks[0]) - 1, PACKETS = 700 };
+	struct exp_builder *b = build(dir, "counted.1.er", stacks);
+
+	expwriter_counter_profile(exp_builder_writer(b), ER_PKT_HWC, counters, 2);
+	for (int i = 0; i < PACKETS; i++) {
+		int thread = 1 + i % 3, tag = i % 7 < 3;
+		const int64_t values[] = { thread, thread, i / 5 % 2, exp_builder_now(b),
+					   exp_builder_stack(b, stacks[i * i % NSTACKS].names), tag,
+					   counters[tag].interval + i, i };
+
+		expwriter_packet(exp_builder_writer(b), ER_PKT_HWC, values, NULL);
+		exp_builder_sleep(b, 137000);
+	}
+	return b;
+}
+
 /* Put the object into the experiment's archives. */
 static int archive(const char *experiments, const char *experiment, const char *file,
 		   struct diag *d)
@@ -78,6 +102,7 @@ int main(int argc, char **argv)
 	exp_builder_close(build(argv[1], "bare.1.er", stacks));
 	exp_builder_close(build(argv[1], "code.1.er", stacks));
 	exp_builder_close(build(argv[1], "cold.1.er", cold_stacks));
-	return archive(argv[1], "code.1.er", argv[2], &d) ||
+	exp_builder_close(count(argv[1]));
+	return archive(argv[1], "code.1.er", argv[2], &d) || archive(argv[1], "counted.1.er", argv[2], &d) ||
 	       archive(argv[1], "cold.1.er", argv[2], &d);
 }

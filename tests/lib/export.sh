@@ -30,15 +30,15 @@ export_fixtures()
 	put hostile.1.er bad.er
 }
 
-# put_code NAME: a recording of code with lines, as golden tests have it; its source in made/src; and
-# cold.er, which has a function with a dot in its name.
+# put_code NAME: a recording of code with lines, as golden tests have it; its source in made/src;
+# cold.er, which has a function with a dot in its name; and counted.er, which has counters.
 put_code()
 {
 	local source=$top/tests/fixtures/source
 
 	gcc -shared -nostdlib -Wl,-z,noseparate-code,-Ttext=0x2000,--build-id=none,-Bsymbolic \
 		-o work.so "$source/work.s" && mkdir made && "$O/tests/golden/make_code" made work.so &&
-		mkdir made/src && cp "$source/work.c" "$source/mix.h" made/src/ && mv made/code.1.er "$1" && mv made/cold.1.er cold.er || { not_ok "make_code"; exit 1; }
+		mkdir made/src && cp "$source/work.c" "$source/mix.h" made/src/ && mv made/code.1.er "$1" && mv made/cold.1.er cold.er && mv made/counted.1.er counted.er || { not_ok "make_code"; exit 1; }
 }
 
 # need_page: skips the whole file unless a browser and node can show pages.

@@ -9,7 +9,7 @@ need_page
 
 cat >"$tmp/steps.js" <<'EOJ'
 // Times and names; the page also lists functions that only waited.
-const functions = rows => rows.map(r => [...r.slice(0, 4), r[6]]).filter((r, i) => !i || r[2] !== '0.')
+const functions = rows => rows.map(r => [...r.slice(0, 4), r.at(-1)]).filter((r, i) => !i || r[2] !== '0.')
 
 // The metric that the page calls CPU time.
 const metric = { w: 'cpu', s: 'cpu', t: 'totalcpu', c: 'totalcpu', cut: 'totalcpu', bad: 'totalcpu' }

@@ -17,8 +17,8 @@ async function commandOf(t, page) {
 
 // Reports that the page has only if there are such data.
 async function kinds(t) {
-	const page = await t.openPage(t.browser, 'c.html')
-	t.sameRows('functions by counters', trimmed(await t.tableRows(page, 'counters')), trimmed(t.erPrint(['-functions', 'c.er'])))
+	const page = await t.openPage(t.browser, 'c.html', { wait: 'body.decoded.counted' })
+	t.sameRows('functions by counters', trimmed(await t.tableRows(page, 'counters')), trimmed(t.erPrint(['-metrics', 'ei.user:ei+cycles:ei+insts:name', '-functions', 'c.er'])))
 	await page.click('#tab-memory')
 	for (const report of ['leaks', 'allocs', 'ioactivity', 'iodetail']) {
 		await page.click(`#view-memory button[value=${report}]`)
@@ -35,7 +35,7 @@ async function kinds(t) {
 	const names = t.erPrintText(['-spans', 'spans.1.er'])
 	t.check('spans', (await spans.innerText('#view-spans')).includes('slow by') === names.includes('slow by'), await spans.innerText('#view-spans'))
 	await spans.context().close()
-	const data = await t.openPage(t.browser, 'data.html')
+	const data = await t.openPage(t.browser, 'data.html', { wait: 'body.decoded.counted' })
 	await data.click('#tab-counters')
 	for (const report of ['data_objects', 'data_layout']) {
 		await data.click(`#view-counters button[value=${report}]`)

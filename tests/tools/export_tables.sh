@@ -96,8 +96,10 @@ async function places(t, page, what, filter, file = 'w.er', metric = 'cpu') {
 async function locks(t, page, what, filter, file = 'w.er') {
 	await page.click('#tab-locks')
 	await page.waitForSelector('#view-locks .tr', { timeout: 10000 })
-	const got = (await t.tableRows(page, 'locks')).map(r => [r[0], r[1], r[r.length - 1].trim()])
-	t.sameRows(what + ': locks', got, t.erPrint([...filter, '-limit', '1000', '-locks', file]).map(r => [r[1], r[2], r[9].trim()]))
+	const rows = await t.tableRows(page, 'locks'), got = rows.map(r => [r[0], r[1], ...r.slice(3, 6).map(f => f.replace('~', '')), r[6].trim()])
+	t.sameRows(what + ': locks', got, t.erPrint([...filter, '-limit', '1000', '-locks', file]).map(r => [r[1], r[2], r[4], r[6], r[7], r[9].trim()]))
+	const marks = [...t.erPrintText([...filter, '-limit', '1000', '-locks', file]).matchAll(/^ *(\d+\.\d*) +\S+ +(~?\d+)/mg)].map(m => [m[1], m[2]])
+	t.sameRows(what + ': which numbers of waits for locks are estimates', rows.filter(r => r[3]).map(r => [r[0], r[3]]), marks)
 }
 
 const all = { processes, cpus, objects, wakers, runqueue, calltree, places, locks }

@@ -6,6 +6,8 @@
 #include "analysis/export/page_losses.h"
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
+#include "analysis/metrics/hit.h"
+#include "analysis/metrics/pass.h"
 #include "tests/unit/session_fixture.h"
 
 static void assert_bytes(const struct buf *b, const char *want, size_t n)
@@ -107,6 +109,45 @@ static void test_events(void **state)
 	fixture_free(&o);
 }
 
+/* The classes of what a packet adds: 1, and at most two other numbers for an event. */
+static void test_counted(void **state)
+{
+	struct metric metrics[6];
+	struct metric_set ms = { .all = { .data = metrics, .len = 6 } };
+	struct exp_stream st = { .kind = ER_PKT_HEAP };
+	struct hit h = { .stream = &st };
+	/* Twice the same number; nothing; a time by state; a copy of a metric that is not in the set. */
+	const struct amount amounts[] = { { 0, 1 }, { 1, 500 }, { 2, 2000 }, { 3, 7 },
+					  { 4, 7 }, { 5, 9 },	{ 1, 0 },    { 6, 3 } };
+	struct page_counts c = { 0 };
+
+	for (uint32_t i = 0; i < 6; i++)
+		metrics[i] = (struct metric){ .id = i, .kind = i == 5 ? ER_PKT_CLOCK : ER_PKT_HEAP, .tag = -1 };
+	assert_true(counts_possible(&ms));
+	for (int i = 0; i < 2; i++)
+		page_counts_add(&c, &ms, &h, (struct page_event){ .thread = 3 }, amounts, 8);
+	page_counts_add(&c, &ms, &h, (struct page_event){ .thread = 3 }, amounts + 5, 3);
+	assert_int_equal(c.all.len, 4);
+	assert_int_equal(c.classes.len, 2);
+	assert_int_equal(c.classes.data[0].n, 2);
+	assert_int_equal(c.classes.data[0].nadds, 3);
+	assert_int_equal(c.classes.data[0].adds[0].from, COUNT_ONE);
+	assert_int_equal(c.classes.data[0].adds[1].from, COUNT_WEIGHT);
+	assert_int_equal(c.classes.data[0].adds[2].from, COUNT_LENGTH);
+	assert_int_equal(c.all.data[0].weight, 500);
+	assert_int_equal(c.all.data[0].length, 2000);
+	assert_int_equal(c.classes.data[1].nadds, 2);
+	assert_int_equal(c.classes.data[1].adds[0].metric, 3);
+	assert_int_equal(c.classes.data[1].adds[1].from, COUNT_WEIGHT);
+	assert_int_equal(c.all.data[1].weight, 7);
+	assert_int_equal(c.all.data[1].length, 0);
+	assert_int_equal(c.all.data[1].thread, 3);
+	assert_int_equal(c.all.data[1].subject, 0);
+	page_counts_free(&c);
+	ms.all.len = 0;
+	assert_false(counts_possible(&ms));
+}
+
 /* The overview of this range has 1,024 bins, and MS_USER fills each. */
 static void assert_full(const struct page_events *events, int64_t begin, int64_t end)
 {
@@ -184,7 +225,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_varints), cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_base64),  cmocka_unit_test(test_events),
-		cmocka_unit_test(test_overview), cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_counted), cmocka_unit_test(test_overview),
+		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_nothing),
 	};
 

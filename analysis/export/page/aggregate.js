@@ -3,6 +3,7 @@
 // they are whole, and exact below 2^53.
 import { NSTATES } from './data.js'
 import { isFiltered } from './store.js'
+import { countSums } from './counts.js'
 import { eventFacts, makeFilter, pathMask } from './filter.js'
 
 // byPath has the CPU times of all paths, then their waits: cpu and wait are its halves.
@@ -29,6 +30,7 @@ export function aggregate(data, state) {
 	sums.partial = isFiltered(state) && !data.whole
 	finish(data, sums)
 	sums.ofState = stateSums(data, state)
+	sums.ofCount = countSums(data, state, data.npaths, (chunk, i) => chunk.path[i])
 	return sums
 }
 

@@ -7,8 +7,9 @@ import { duration } from './format.js'
 import { outermostOf } from './tree.js'
 import { readSpans } from './spans.js'
 import { readSnapshots } from './snapshots.js'
+import { readCounts } from './counts.js'
 
-export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128 }
+export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128, continued: 256 }
 export const NSTATES = 12
 
 // --- elements of the file ---
@@ -56,6 +57,7 @@ export async function readIndex(base64) {
 	meetStates(data)
 	data.chunks = []
 	data.ndecoded = 0
+	readCounts(data)
 	return data
 }
 
@@ -183,8 +185,8 @@ function nameProcesses(data) {
 
 // --- events ---
 
-// Returns a function that decodes a pack in one of two workers. Calls done(chunks) for each pack.
-export function eventDecoder(data, done, failed) {
+// Returns a function that decodes a pack in one of some workers. Calls done(chunks) for each pack.
+export function eventDecoder(data, done, failed, nworkers = 2) {
 	const about = { nthreads: data.nthreads, npaths: data.npaths, nclasses: data.classes.length, isWait: data.isWait,
 		coarse: data.coarse, nsets: data.spanSets ? data.spanSets.length : 0 }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
@@ -193,7 +195,7 @@ export function eventDecoder(data, done, failed) {
 		while (waiting.length && idle.length)
 			idle.pop().postMessage({ base64: waiting.shift(), about })
 	}
-	for (let i = 0; i < 2; i++) {
+	for (let i = 0; i < nworkers; i++) {
 		const w = new Worker(url)
 		w.onmessage = e => {
 			idle.push(w)

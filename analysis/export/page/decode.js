@@ -97,14 +97,15 @@ export async function decodeEvents(base64, about) {
 	const merged = s.mrgd ? new Uint32Array(uints(s.mrgd, n)) : null
 	if (merged)
 		stretchMerged(about.coarse, { base, time, merged, length, cls, isWait })
+	const ofEvent = (bytes, read) => bytes ? read(bytes, n, new Float64Array(n)) : null
 	const waker = indexArray(uints(s.wakr, nwaits), nthreads + 1), weights = narrow(weight)
 	return divide({
 		first, n, base, time: narrow(time), thread, cls, weight: weights, rows, merged, waker,
 		path: indexArray(uints(s.path, n), npaths),
 		cpu: cpuArray(readInts(s.cpus, n, room)),
 		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
-		squares: merged && readUints(s.sqrs, n, new Float64Array(n)),
-		variance: merged && readUints(s.vari, n, new Float64Array(n)),
+		squares: ofEvent(s.sqrs, readUints), variance: ofEvent(s.vari, readUints),
+		variant: ofEvent(s.vrnt, readUints), second: ofEvent(s.scnd, readInts), subject: ofEvent(s.sbjt, readUints),
 		spans: s.spns && about.nsets ? indexArray(uints(s.spns, n), about.nsets) : null,
 		wakerPath: indexArray(uints(s.wkpt, nwaits), npaths + 1),
 		holder: indexArray(holders(uints(s.hold, nwaits), waker), nthreads + 1),
@@ -114,7 +115,7 @@ export async function decodeEvents(base64, about) {
 // Divides a pack into chunks of 65,536 events, so that indexes in a chunk have 16 bits. Their columns are
 // views of the pack's; those of waits are not divided, and `rows` counts from the pack's begin.
 export function divide(pack, nthreads) {
-	const chunks = [], columns = ['time', 'thread', 'cls', 'weight', 'merged', 'path', 'cpu', 'length', 'squares', 'variance', 'spans']
+	const chunks = [], columns = ['time', 'thread', 'cls', 'weight', 'merged', 'path', 'cpu', 'length', 'squares', 'variance', 'spans', 'variant', 'second', 'subject']
 	for (let at = 0; at < pack.n || !at; at += 65536) {
 		const to = Math.min(pack.n, at + 65536)
 		const chunk = { ...pack, first: pack.first + at, n: to - at, rows: pack.rows.subarray(at >> 8) }

@@ -286,7 +286,7 @@ class Parser {
 		const sign = op.text.toUpperCase()
 		if (sign !== '==' && sign !== 'IN')
 			refuse(op, 'the page knows the system calls of waits only: choose them by == or IN')
-		const names = [...new Set(data.classes.map(c => c.call).filter(Boolean))], wanted = new Set()
+		const names = [...new Set((data.stated || data.classes).map(c => c.call).filter(Boolean))], wanted = new Set()
 		const parens = this.accept('(')
 		do {
 			const word = this.next()
@@ -296,7 +296,7 @@ class Parser {
 		} while (parens && this.accept(','))
 		if (parens)
 			this.expect(')')
-		return table('cls', Uint8Array.from(data.classes, c => bool(c.call && wanted.has(c.call.toLowerCase()))))
+		return table('cls', Uint8Array.from(data.classes, c => c.state === null ? UNKNOWN : bool(c.call && wanted.has(c.call.toLowerCase()))))
 	}
 
 	// Events have whole microseconds, so only these comparisons are exact.

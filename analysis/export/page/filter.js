@@ -52,7 +52,8 @@ function classMask(data, state) {
 		return null
 	const states = new Set(state.states), reasons = new Set(state.reasons)
 	return Uint8Array.from(data.classes, c => {
-		const isWait = !data.states[c.state].cpu
+		// Packets of counters, I/O and memory have no state.
+		const isWait = c.state !== null && !data.states[c.state].cpu
 		return (!states.size || states.has(c.state)) &&
 			(!reasons.size || (isWait && reasons.has(c.reason))) ? 1 : 0
 	})
@@ -216,7 +217,7 @@ export function checkedState(data, state) {
 	patch.group = ngroups && within(ngroups + 1)(state.group) && state.group > 0 ? state.group : null
 	for (const side of ['a', 'b'])
 		patch[side] = isSide(data, state[side], ngroups) ? state[side] : []
-	if (!metricsOf(data).some(m => m.id === state.metric))
+	if (!metricsOf(data).some(m => m.id === state.metric && !m.ratio))
 		patch.metric = 'cpu'
 	for (const key of ['func', 'selected'])
 		patch[key] = within(data.funcs.length)(state[key]) ? state[key] : null

@@ -39,7 +39,7 @@ function globalKey(page, views, dialog, e) {
 		return
 	const { state, store } = page
 	const view = views.find(v => v.key && v.key === e.key)
-	const metrics = metricsOf(page.data).map(m => m.id)
+	const metrics = metricsOf(page.data).filter(m => !m.ratio).map(m => m.id)
 	const acts = {
 		'?': () => dialog.showModal(),
 		'/': () => {

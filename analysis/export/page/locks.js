@@ -7,15 +7,37 @@ import { varianceBySampling } from './variance.js'
 import { eachEvent } from './walk.js'
 
 const add = (to, s) => {
-	to.us += s.us
-	to.n += s.n
-	to.variance += s.variance
+	for (const member of ['us', 'n', 'variance', 'waits', 'counted'])
+		to[member] += s[member]
+	to.longest = Math.max(to.longest, s.longest)
+	s.estimates.forEach((n, factor) => to.estimates.set(factor, (to.estimates.get(factor) || 0) + n))
 	return to
 }
-const zero = more => ({ us: 0, n: 0, variance: 0, ...more })
+// n: recorded waits; waits: their number, of which `counted` microseconds are; longest: nanoseconds; estimates: packets by
+// the index of the factor by which they count.
+const zero = more => ({ us: 0, n: 0, variance: 0, waits: 0, counted: 0, longest: 0, estimates: new Map(), ...more })
+
+// Adds what an event adds to the number of waits, as analysis/metrics/waitcount.h says.
+function addWaits(row, { locks, factor: factors, lengthNs }, { flags }, chunk, i) {
+	const us = chunk.weight[i], length = chunk.length[i] * 1000 + lengthNs[chunk.first + i]
+	const code = factors[chunk.first + i], factor = (code > 1 ? code - 1 : code && locks.usual[chunk.thread[i]]) - 1
+	const [some, ratios, all, allNs, estimates, unscaled] = locks.factors[factor] || [], rest = flags & FLAG.rest
+	const waits = factor < 0 ? (flags & FLAG.traced && length > 0 && !(flags & FLAG.continued) ? 1 : 0) : rest ? all * (us * 1000) / allNs : some * (us * 1000 / length) / ratios
+	row.waits += waits
+	if (waits > 0) {
+		row.counted += us
+		row.longest = rest ? row.longest : Math.max(row.longest, length)
+	}
+	if (estimates || unscaled && !rest)
+		row.estimates.set(factor, (row.estimates.get(factor) || 0) + 1)
+}
+
+// Whether the number is an estimate. It is exact if it has all packets of each factor.
+const isEstimate = ({ factors }, row) => [...row.estimates].some(([factor, n]) => factors[factor][5] || n !== factors[factor][4])
 
 // Sums {lock, waiter, stack, holder, waker, wakerStack}; and the time of idle waits, which belong to no lock.
-function gather(data, state, { locks, lock: lockOf }) {
+function gather(data, state, places) {
+	const { locks, lock: lockOf } = places
 	const sums = new Map(), names = data.threads.map(kindName), ret = { sums: null, idle: 0 }
 	const classes = Uint8Array.from(data.classes, c => data.states[c.state].name === 'USER_LOCK' ? 1 : 0)
 	eachEvent(data, state, (chunk, i, row) => {
@@ -32,7 +54,11 @@ function gather(data, state, { locks, lock: lockOf }) {
 		const key = Object.values(s).join('\n'), n = c.flags & FLAG.rest ? 0 : chunk.merged && chunk.merged[i] || 1
 		if (!sums.has(key))
 			sums.set(key, s)
-		add(sums.get(key), { us, n, variance: varianceBySampling(data, chunk, i) })
+		const sum = sums.get(key)
+		sum.us += us
+		sum.n += n
+		sum.variance += varianceBySampling(data, chunk, i)
+		addWaits(sum, places, c, chunk, i)
 	}, classes)
 	ret.sums = [...sums.values()]
 	return ret
@@ -93,7 +119,7 @@ function partRows(sums, text) {
 	return byTime([...rows.values()])
 }
 
-// Rows {text, us, n, error, first} and the idle time. Rows of one lock have the same `first`.
+// Rows {text, us, n, error, waits, counted, longest, estimate, first} and the idle time. Rows of one lock have the same `first`.
 export function lockRows(data, state, places) {
 	const { locks } = places, { sums, idle } = gather(data, state, places), members = join(sums, locks.locks), groups = new Map()
 	const stack = i => locks.stacks[i][0]
@@ -110,6 +136,6 @@ export function lockRows(data, state, places) {
 			.map(r => ({ ...r, first: all.length - i }))
 	})
 	rows.unshift(sums.reduce(add, zero({ text: '<Total>', first: all.length + 1 })))
-	rows.forEach((r, key) => { Object.assign(r, { key, error: Math.sqrt(r.variance) }) })
+	rows.forEach((r, key) => { Object.assign(r, { key, error: Math.sqrt(r.variance), estimate: isEstimate(locks, r) }) })
 	return { rows, idle }
 }

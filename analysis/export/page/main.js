@@ -20,7 +20,8 @@ import { calltreeView } from './view_calltree.js'
 import { compareView } from './view_compare.js'
 import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
-import { countersView, experimentsView, makeReports, memoryView, spansView } from './view_reports.js'
+import { experimentsView, makeReports, spansView } from './view_reports.js'
+import { countersView, memoryView } from './view_counts.js'
 import { locksView } from './view_locks.js'
 import { linesView } from './view_lines.js'
 import { makePlaces } from './places.js'
@@ -204,7 +205,8 @@ const progress = onFrame(() => {
 	const { data } = page
 	if (page.failed)
 		return
-	byId('status').textContent = data.whole ? '' : `reading ${Math.floor(data.ndecoded / data.nrows * 100)} %`
+	const parts = [data, data.counts].filter(Boolean), sum = member => parts.reduce((n, d) => n + d[member], 0)
+	byId('status').textContent = sum('ndecoded') === sum('nrows') ? '' : `reading ${Math.floor(sum('ndecoded') / sum('nrows') * 100)} %`
 })
 
 function run() {
@@ -221,13 +223,21 @@ function run() {
 				document.body.classList.add('decoded')
 			}
 		}, fail)
+		const counts = data.counts && eventDecoder(data.counts, chunks => {
+			addChunks(data.counts, chunks)
+			progress()
+			if (data.counts.whole) {
+				refresh()
+				document.body.classList.add('counted')
+			}
+		}, fail, 1)
 		const seconds = base64 => addSnapshots(data, base64).then(() => {
 			if (hasSnapshots(data)) {
 				page.verdict.update(page)
 				document.body.classList.add('seconds')
 			}
 		}, error => fail(String(error)))
-		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'snaps' ? seconds(base64) :
+		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'counts' ? counts(base64) : kind === 'snaps' ? seconds(base64) :
 			(kind in { places: 1, later: 1 } ? page.places : page.reports).add(base64, kind)
 		early.splice(0).forEach(pack => take(...pack))
 		shownView().update(page)

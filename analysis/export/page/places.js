@@ -4,6 +4,7 @@
 import { inflate, parseBytes, readInts, readUints, sections } from './pack.js'
 import { linkChildren } from './data.js'
 import { ofOneState } from './aggregate.js'
+import { countSums } from './counts.js'
 import { outermostOf, timesBy } from './tree.js'
 import { indexArray } from './decode.js'
 import { eachEvent } from './walk.js'
@@ -47,6 +48,7 @@ async function readPlaces(data, { places, later }) {
 	const n = ret.nplaces = sum(perFunc), funcOf = new Uint32Array(n)
 	for (let f = 0, at = 0; f < perFunc.length; at += perFunc[f++])
 		funcOf.fill(f, at, at + perFunc[f])
+	ret.funcOf = funcOf
 	ret.locks = s.lock ? parseBytes(s.lock) : null
 	for (const [kind, tag] of [['lines', 'plln'], ['pcs', 'plpc']]) {
 		const key = readInts(s[tag], n, new Float64Array(n)), func = new Uint32Array(names[kind].length)
@@ -84,7 +86,7 @@ function readVariants(data, s, perFunc) {
 	return { tree, base, place, npaths: n, pathNode: Uint32Array.from(parent, (_, i) => i) }
 }
 
-// The variant of each event, and its lock.
+// The variant of each event; its lock, and what tells how many waits it counts as.
 async function readLater(data, packs) {
 	const all = await Promise.all(packs.map(async text => sections(await inflate(text))))
 	const column = tag => {
@@ -95,7 +97,7 @@ async function readLater(data, packs) {
 		}
 		return indexArray(values, 1 + values.reduce((a, b) => Math.max(a, b), 0))
 	}
-	return { variant: column('vrnt'), lock: column('lock') }
+	return { variant: column('vrnt'), lock: column('lock'), factor: column('fact'), lengthNs: column('lens') }
 }
 
 // What tells the variant of an event.
@@ -121,6 +123,7 @@ export function placeSums({ data, state, sums }, places) {
 				known.set(s, addUp(data, ofOneState(state, s), places))
 			return known.get(s)
 		}
+		sums.places.ofCount = countSums(data, state, places.npaths, (chunk, i) => places.base[data.pathNode[chunk.path[i]]] + chunk.variant[i])
 	}
 	return { data: places, sums: sums.places, n: places.npaths, keyOf: variantOf(data, places) }
 }

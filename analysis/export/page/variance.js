@@ -4,6 +4,7 @@
 // waits add up.
 import { FLAG } from './data.js'
 import { ofOneState } from './aggregate.js'
+import { isCount } from './metrics.js'
 import { eachEvent } from './walk.js'
 
 export const PARTS = ['cpu', 'wait', 'squares'] // sums by path; squares: the variance of waits
@@ -51,7 +52,7 @@ export function gatherVariances(data, state, metric, ofWait, n = data.npaths, ke
 // for the page's filter and a metric. null: errors are not shown. keyOf gives another key of an event than its path,
 // below n; `memory` keeps the sums of one kind of key.
 export function errorsOf({ data, state, sums }, metric, memory = sums, n = undefined, keyOf = undefined) {
-	if (!state.errors || !data.whole)
+	if (!state.errors || !data.whole || isCount(metric))
 		return null
 	const known = memory.variances || (memory.variances = new Map())
 	if (!known.has(metric))

@@ -3,8 +3,8 @@
 import { el } from './dom.js'
 import { makeTable } from './table.js'
 import { functionTimes, neighbours, outermostCallees } from './tree.js'
-import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
-import { percent, seconds } from './format.js'
+import { extraColumns, extraMetrics, metricColumn, metricTotal, pathTimes, shareColumn } from './metrics.js'
+import { seconds } from './format.js'
 import { errorColumn, errorsOf } from './variance.js'
 
 const CALLER = 3, MIDDLE = 2, CALLEE = 1 // order of the three parts
@@ -50,12 +50,10 @@ export const callersView = {
 		let whole = 0
 		const hint = el('span.hint')
 		const columns = () => [
-			{ id: 0, title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.attr, text: r => seconds(r.attr),
-				help: 'Time of the calls between this function and the one in the middle' },
+			metricColumn(page, 0, 'Attr.', 'attr', { help: 'Of the calls between this function and the one in the middle' }),
 			...errorColumn(page, 'error', seconds),
-			{ id: 1, title: '%', width: '5em', value: r => r.attr, text: r => percent(r.attr, whole) },
-			{ id: 2, title: 'Excl.', unit: 'sec.', width: '6em', value: r => r.excl, text: r => seconds(r.excl) },
-			{ id: 3, title: 'Incl.', unit: 'sec.', width: '6em', value: r => r.incl, text: r => seconds(r.incl) },
+			shareColumn(page, 1, 'attr', () => whole),
+			metricColumn(page, 2, 'Excl.', 'excl'), metricColumn(page, 3, 'Incl.', 'incl'),
 			...extraColumns(page, { attr: 'Attr. ' }),
 			{ id: 4, title: 'Function', left: true, text: r => r.func < 0 ? '<Total>' : data.funcs[r.func],
 				cell: r => el('span', {}, { [CALLER]: '↑ ', [MIDDLE]: '', [CALLEE]: '↓ ' }[r.first], r.func < 0 ? '<Total>' : data.funcs[r.func]) }]

@@ -3,8 +3,8 @@
 import { el } from './dom.js'
 import { makeTable, sortRows } from './table.js'
 import { nodeTimes } from './tree.js'
-import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
-import { percent, seconds } from './format.js'
+import { extraColumns, extraMetrics, metricColumn, metricTotal, pathTimes, shareColumn } from './metrics.js'
+import { seconds } from './format.js'
 import { errorColumn, errorsOf } from './variance.js'
 
 const MOST = 200000 // calls that "unfold all" opens
@@ -60,10 +60,9 @@ export const calltreeView = {
 		const v = { page, open: new Set(), us: null, extra: [], table: null }
 		const funcOf = r => data.tree.func[r.node]
 		const columns = () => [
-			{ id: 0, title: 'Attr.', unit: 'sec.', width: '6em', value: r => r.us, text: r => seconds(r.us),
-				help: 'Inclusive time of this call path' },
+			metricColumn(page, 0, 'Attr.', 'us', { help: 'Inclusive, of this call path' }),
 			...errorColumn(page, 'error', seconds),
-			{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => percent(r.us, v.whole) },
+			shareColumn(page, 1, 'us', () => v.whole),
 			...extraColumns(page, { attr: '' }),
 			{ id: 2, title: 'Function', left: true, text: r => r.node ? data.funcs[funcOf(r)] : '<Total>' }]
 		const draw = sort => v.table.show(unfoldedRows(v), { sort, keepOrder: true })

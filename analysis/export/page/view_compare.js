@@ -9,7 +9,7 @@ import { makeCompareFlame } from './compare_flame.js'
 import { makeSideControls, sideLetters, sideText } from './compare_sides.js'
 import { filterCommand } from './filter.js'
 import { filterKeys } from './store.js'
-import { metricName } from './metrics.js'
+import { isCount, metricName } from './metrics.js'
 import { fixed, msecOfNs, secondsOfNs, signed } from './format.js'
 
 // --- the table ---
@@ -91,21 +91,24 @@ function comparisonNotes(v, sides) {
 		return [unread(v.page)]
 	const lines = sides.map((s, i) => `${sideLetters[i]}: ${sideText(data, s)}, recorded ` +
 		`${s.seconds.toFixed(3)} s: er_print ${filterCommand(data, sideFilter(state, s))}`.trim() + '.')
-	lines.push(`${metricName(data, state.metric)}; grey: within ${fixed(v.c.z, 1)} standard errors.`)
+	lines.push(`${metricName(data, timeMetric(state))}; grey: within ${fixed(v.c.z, 1)} standard errors.`)
 	if (!v.c.rate && Math.abs(sides[1].seconds - sides[0].seconds) > 0.05 * sides[0].seconds)
 		lines.push('The sides are not equally long.')
 	return lines.concat((data.builds || []).map(path =>
 		`Different builds of ${path}: functions are compared by name.`))
 }
 
+// Only times are compared.
+const timeMetric = state => isCount(state.metric) ? 'cpu' : state.metric
+
 // Adds up again only if the filter, the sides, the metric or the unit changed.
 function updateComparison(v, sides) {
 	const { data, state } = v.page, rate = comparisonChoice(state, 'comparisonUnit') === 'rate'
-	const key = JSON.stringify([sides, state.metric, rate, filterKeys.map(k => state[k])])
+	const key = JSON.stringify([sides, timeMetric(state), rate, filterKeys.map(k => state[k])])
 	if (!data.whole || sameSides(sides))
 		v.c = null
 	else if (!v.c || v.key !== key)
-		v.c = makeComparison(data, sides.map(s => sideFilter(state, s)), sides, state.metric, rate)
+		v.c = makeComparison(data, sides.map(s => sideFilter(state, s)), sides, timeMetric(state), rate)
 	v.key = key
 	v.time = rate ? msecOfNs : secondsOfNs
 	v.unit = rate ? 'ms/s' : 'sec.'

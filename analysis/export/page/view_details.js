@@ -7,6 +7,7 @@ import { FLAG, NSTATES, eventById, pathFuncs } from './data.js'
 import { duration, moment, percent, seconds } from './format.js'
 import { pathMask } from './filter.js'
 import { panelNode, samplePanel, samplesOf } from './samples.js'
+import { isCount, metricForm, metricTotal, metricsOf, pathTimes } from './metrics.js'
 import { eachEvent } from './walk.js'
 import { funcColor, stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
@@ -65,6 +66,16 @@ function functionStates(data, state, func) {
 	return ret
 }
 
+// Rows of the metrics that are no times by state.
+function countRows({ data, sums }, func) {
+	const inside = pathMask(data, func), leaf = data.pathNode.map(node => data.tree.func[node] === func ? 1 : 0)
+	return metricsOf(data).filter(m => isCount(m.id) && !m.ratio).map(m => {
+		const form = metricForm(data, m.id), values = pathTimes(sums, m.id), whole = metricTotal(sums, m.id)
+		const [excl, incl] = [leaf, inside].map(mask => values.reduce((sum, v, p) => sum + (mask[p] && v), 0))
+		return incl ? el('tr', {}, el('th.left', {}, m.name), ...[excl, incl].flatMap(v => [el('td', {}, form.text(v)), el('td', {}, form.share(v, whole))])) : null
+	})
+}
+
 function aboutFunction(page, func) {
 	const { data, state, sums } = page, us = functionStates(data, state, func)
 	const sum = (a, keep) => a.reduce((all, v, s) => all + (keep(data.states[s]) ? v : 0), 0)
@@ -81,7 +92,7 @@ function aboutFunction(page, func) {
 		closeButton(page, { selected: null }),
 		el('h2', {}, dot(funcColor(data, func)), data.funcs[func]),
 		el('table.panel', {}, el('thead', {}, head), el('tbody', {}, ...[line('Thread time', () => true), line('CPU time', s => s.cpu), line('Waits', s => !s.cpu),
-			...data.states_met.map(s => line(data.states[s].uname, d => d === data.states[s] || s === 1 && d === data.states[11]))].filter(Boolean))),
+			...data.states_met.map(s => line(data.states[s].uname, d => d === data.states[s] || s === 1 && d === data.states[11])), ...countRows(page, func)].filter(Boolean))),
 		el('dl', {}, ...row('Load object', object[1] || object[0]), ...(source ? row('Source', source) : []),
 			...(size ? row('Size', `${size} bytes`) : []), ...(size ? row('Address', address) : []),
 			...[...new Set(data.func_names[func] || [])].flatMap(n => row('Other name', n)), ...(aliases ? row('Aliases', aliases) : [])),

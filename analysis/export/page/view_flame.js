@@ -4,8 +4,7 @@
 import { el } from './dom.js'
 import { makeFlame } from './flame.js'
 import { bottomUp, calleesOf, nodeTimes, topDown } from './tree.js'
-import { metricName, metricTotal, pathTimes } from './metrics.js'
-import { percent, seconds } from './format.js'
+import { metricForm, metricName, metricTotal, pathTimes } from './metrics.js'
 import { FOUND, funcColor } from './colors.js'
 
 // --- search ---
@@ -51,7 +50,7 @@ export const flameView = {
 			click: item => page.store.set({ selected: item.func >= 0 ? item.func : null }),
 			leave: () => { f.sandwich = null; build(f) },
 			zoomed: () => showCrumbs(f),
-			label: () => `Flame graph of ${seconds(f.whole)} seconds`,
+			label: () => `Flame graph of ${f.form.words(f.whole)}`,
 		})
 		return {
 			update({ state }) {
@@ -68,6 +67,7 @@ function build(f) {
 	const { data, state, sums } = f.page
 	const us = pathTimes(sums, state.metric), pattern = makePattern(state.search)
 	f.whole = metricTotal(sums, state.metric)
+	f.form = metricForm(data, state.metric)
 	f.matched = pattern && matchedTime(data, us, pattern)
 	if (f.sandwich !== null)
 		f.graph.show({ callers: bottomUp(data, us, f.sandwich),
@@ -95,7 +95,7 @@ function tipOf(f, item) {
 	const { data, state } = f.page
 	return [el('b', {}, itemName(data, item)),
 		el('div', {}, item.func < 0 ? '' : data.objects[data.func_objects[item.func]][0]),
-		el('div', {}, `${seconds(item.us)} s, ${percent(item.us, f.whole)} % of ${metricName(data, state.metric)}`)]
+		el('div', {}, `${f.form.words(item.us)}, ${f.form.share(item.us, f.whole)} % of ${metricName(data, state.metric)}`)]
 }
 
 // The line above the graph: what it shows, and buttons to change that.
@@ -116,7 +116,7 @@ function showCrumbs(f) {
 		button('Sandwich', f.sandwich !== null, () => { f.sandwich = state.selected; build(f) },
 			'Callers above the selected function, callees below'),
 		search,
-		el('span.hint', {}, f.matched ? `${percent(f.matched.sum, f.whole)} % match, ${seconds(f.matched.sum)} s` : ''),
+		el('span.hint', {}, f.matched ? `${f.form.share(f.matched.sum, f.whole)} % match, ${f.form.words(f.matched.sum)}` : ''),
 		f.graph.zoom.length && f.sandwich === null ? button('Whole graph', false, () => { f.graph.zoom = []; build(f) }) : null,
 	].filter(Boolean))
 	if (f.sandwich === null && state.selected === null)

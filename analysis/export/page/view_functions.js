@@ -4,20 +4,19 @@ import { funcColor } from './colors.js'
 import { dot } from './dom.js'
 import { makeTable } from './table.js'
 import { functionTimes, objectTimes } from './tree.js'
-import { extraColumns, extraMetrics, metricTotal, pathTimes } from './metrics.js'
-import { percent, seconds } from './format.js'
+import { extraColumns, extraMetrics, metricColumn, metricTotal, pathTimes, shareColumn } from './metrics.js'
+import { seconds } from './format.js'
 import { errorColumn, errorsOf } from './variance.js'
 
 // Columns of the chosen metric and of those beside it; whole() is 100 %.
 export function timeColumns(page, whole) {
 	const time = (id, title, member) => [
-		{ id, title, unit: 'sec.', width: '6em', value: r => r[member], text: r => seconds(r[member]) },
+		metricColumn(page, id, title, member),
 		...errorColumn(page, member + 'Error', seconds),
-		{ id: id + 1, title: '%', width: '5em', value: r => r[member],
-			text: r => percent(r[member], whole()) },
+		shareColumn(page, id + 1, member, whole),
 	]
 	return [...time(0, 'Excl.', 'excl'), ...time(2, 'Incl.', 'incl'), otherColumn(page.state.metric),
-		...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' })]
+		...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }, extraMetrics(page, true))]
 }
 
 // The errors of both times of each row; <Total> is not sampled.
@@ -36,12 +35,18 @@ function otherColumn(metric) {
 		text: r => seconds(r.other), help: 'The other part of the time, in this and what it called' }
 }
 
+function ratioOf(a, b) {
+	const ratio = (x, y) => y ? x / y : 0, all = member => a[member].map((v, k) => ratio(v, b[member][k]))
+	return { whole: ratio(a.whole, b.whole), excl: all('excl'), incl: all('incl') }
+}
+
 // Rows {key, excl, incl, other, extra} of what `times` sums up, for keys below n; and their sum. from: the tree
 // and the sums that it is made from, if not those of functions; all: rows without time, too.
 export function timeRows(page, times, n, from = page, all = false) {
 	const { state } = page, { data, sums } = from, other = otherMetric(state.metric), total = id => metricTotal(page.sums, id)
 	const main = times(data, pathTimes(sums, state.metric)), beside = times(data, pathTimes(sums, other))
-	const extra = extraMetrics(page).map(m => ({ id: m.id, whole: total(m.id), ...times(data, pathTimes(sums, m.id)) }))
+	const timesOf = id => ({ whole: total(id), ...times(data, pathTimes(sums, id)) })
+	const extra = extraMetrics(page, true).map(m => ({ id: m.id, ...m.ratio ? ratioOf(timesOf('n.' + m.ratio.num), timesOf('n.' + m.ratio.den)) : timesOf(m.id) }))
 	const row = (key, pick) => ({ key, ...pick(main), other: pick(beside).incl,
 		extra: Object.fromEntries(extra.map(x => [x.id, pick(x)])) })
 	const whole = total(state.metric), rows = []

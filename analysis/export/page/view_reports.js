@@ -124,23 +124,25 @@ export function showReport(page, part, command) {
 	part.notes.append(...scopeNotes(page, command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
 }
 
-// A view of one report, or of several: choices are [command, text of the button]. Reports without rows have no button.
+// A view of one report, or of several: choices are [command, text of the button]; and, of one that is made here and
+// obeys the filter, {has(page), show(page, part, command)}. What has no rows has no button.
 // redactable: the view of a redacted file says that they were left out.
-function reportsView(id, title, choices, redactable) {
+export function reportsView(id, title, choices, redactable) {
+	const isMade = (page, c) => c[2] && c[2].has(page), has = (page, c) => isMade(page, c) || page.reports.has(c[0])
 	return {
 		id, title,
-		has: ({ data, reports }) => data.redacted && redactable || choices.some(c => reports.has(c[0])),
+		has: page => page.data.redacted && redactable || choices.some(c => has(page, c)),
 		make(root, page) {
 			const part = { notes: el('div.notes'), box: el('div.report') }
-			const known = choices.filter(c => page.reports.has(c[0]))
+			const known = choices.filter(c => has(page, c))
 			const shown = known.length ? known : choices
 			const choice = makeGroupChoice(page, id, 'Report', shown.map(([value, text]) => ({ value, text })))
 			root.append(shown.length > 1 ? choice.root : '', part.notes, part.box)
 			return {
 				update({ state }) {
-					const command = shown.some(c => c[0] === state.by[id]) ? state.by[id] : shown[0][0]
-					choice.update(command)
-					showReport(page, part, command)
+					const chosen = shown.find(c => c[0] === state.by[id]) || shown[0]
+					choice.update(chosen[0]);
+					(isMade(page, chosen) ? chosen[2].show : showReport)(page, part, chosen[0])
 				},
 			}
 		},
@@ -149,12 +151,5 @@ function reportsView(id, title, choices, redactable) {
 
 export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
 	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']], true)
-
-export const countersView = reportsView('counters', 'Counters', [['functions', 'Functions by counters'],
-	['lines', 'Lines by counters'], ['pcs', 'PCs by counters'],
-	['data_objects', 'Data objects'], ['data_layout', 'Data layout']])
-
-export const memoryView = reportsView('memory', 'Memory, I/O', [['leaks', 'Leaks'], ['allocs', 'Allocations'], ['heapuse', 'Memory over time'],
-	['heapstat', 'Memory statistics'], ['ioactivity', 'Files'], ['iodetail', 'Descriptors'], ['iostat', 'I/O statistics']])
 
 export const spansView = reportsView('spans', 'Spans', [['spans', 'Spans']])

@@ -3,8 +3,7 @@
 import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
-import { percent } from './format.js'
-import { pathTimes } from './metrics.js'
+import { extraMetrics, isCount, metricForm, metricName, pathTimes } from './metrics.js'
 import { keying, placeSums, placeTimes } from './places.js'
 import { exclusiveTimes } from './tree.js'
 import { timeColumns, timeRows } from './view_functions.js'
@@ -20,7 +19,7 @@ const otherKind = kind => kind === 'source' ? 'disasm' : 'source'
 // The share of the chosen metric's time that was spent in functions that have code here.
 function shareWithCode({ data, state, sums }, code, kind) {
 	const us = pathTimes(sums, state.metric), excl = exclusiveTimes(data, us)
-	return percent(code.funcs.reduce((sum, f) => sum + (f[kind] < 0 ? 0 : excl[f.func]), 0), us.reduce((a, b) => a + b, 0))
+	return metricForm(data, state.metric).share(code.funcs.reduce((sum, f) => sum + (f[kind] < 0 ? 0 : excl[f.func]), 0), us.reduce((a, b) => a + b, 0))
 }
 
 function note(page, code, kind, read) {
@@ -33,7 +32,7 @@ function note(page, code, kind, read) {
 	if (!f)
 		return kind === 'source' ? 'No source file was found: er_print -source says why.' : 'No instructions were found: er_print -disasm says why.'
 	const missing = state.selected !== null && f.func !== state.selected ? `The code of ${data.funcs[state.selected]} is not in this file. ` : ''
-	return `${missing}As er_print -${kind} ${data.funcs[f.func]}. Functions whose code is in this file have ${shareWithCode(page, code, kind)} % of the time. `
+	return `${missing}As er_print -${kind} ${data.funcs[f.func]}. Functions whose code is in this file have ${shareWithCode(page, code, kind)} % of the ${isCount(state.metric) ? metricName(data, state.metric) : 'time'}. `
 }
 
 // Reads where the places of stacks count: a keying for lines and one for instructions.
@@ -58,10 +57,11 @@ function codeRows(page, report, places) {
 		return made.rows
 	})
 	const rows = report.text.map((text, i) => ({ ...timed[report.keys[i] - 1], key: i, text, blank: !report.keys[i] }))
-	for (const member of ['excl', 'incl']) {
-		const most = rows.reduce((max, r) => Math.max(max, r[member] || 0), 0)
+	const shown = [r => r, ...extraMetrics(page).map(m => r => r.extra && r.extra[m.id])].flatMap(of => ['excl', 'incl'].map(member => r => (of(r) || {})[member] || 0))
+	for (const value of shown) {
+		const most = rows.reduce((max, r) => Math.max(max, value(r)), 0)
 		for (const r of rows) {
-			if (r[member] > 0 && r[member] * 100 >= most * report.threshold)
+			if (value(r) > 0 && value(r) * 100 >= most * report.threshold)
 				r.mark = 'hot'
 		}
 	}
