@@ -3,6 +3,7 @@
  * Commands that only .er.rc files may have: initial settings of reports, and settings of a
  * graphical display.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/command/command.h"
@@ -45,9 +46,12 @@ static bool is_choice(const struct choice *c, const char *word, size_t n)
 /* Sets what a word says of the display. */
 static void display_word(struct display *d, const char *word)
 {
-	bool color = !strcmp(word, "leaf") || !strcmp(word, "root");
-
-	*(color ? &d->color : &d->lanes) = word;
+	if (!strcmp(word, "leaf") || !strcmp(word, "root"))
+		d->color = word;
+	else if (!strcmp(word, "cpus") || !strcmp(word, "threads"))
+		d->lanes = word;
+	else if (d->nmarks < sizeof(d->marks) / sizeof(d->marks[0]))
+		d->marks[d->nmarks++] = word;
 }
 
 /* Check the words, and set what they say of the display: the last one of a kind wins. */
@@ -56,6 +60,9 @@ static int read_choices(struct shell *sh, char **argv, const struct choice *choi
 	for (const char *word = argv[1]; ; word++) {
 		size_t n = strcspn(word, ":");
 		bool known = number && n && strspn(word, "0123456789") == n;
+
+		if (known)
+			sh->view.display.depth = n < 4 ? strtoul(word, NULL, 10) : 999;
 
 		for (const struct choice *c = choices; c->least; c++) {
 			if (!is_choice(c, word, n))
@@ -73,7 +80,7 @@ static int read_choices(struct shell *sh, char **argv, const struct choice *choi
 	}
 }
 
-/* The page draws threads or CPUs in the colours of leafs or roots; a depth is accepted and not obeyed. */
+/* The page draws threads or CPUs in the colours of so many functions from the leaf or the root on. */
 static int cmd_tlmode(struct shell *sh, int argc, char **argv)
 {
 	static const struct choice modes[] = {
@@ -84,13 +91,16 @@ static int cmd_tlmode(struct shell *sh, int argc, char **argv)
 	return read_choices(sh, argv, modes, true);
 }
 
-/* Accepted for compatibility; no report depends on it. */
+/* The page marks packets of these kinds. It always has samples and states. */
 static int cmd_tldata(struct shell *sh, int argc, char **argv)
 {
 	static const struct choice data[] = {
-		{ "sa", "mple", NULL }, { "c", "lock", NULL }, { "hw", "c", NULL }, { "sy", "nctrace", NULL },
-		{ "mp", "itrace", NULL }, { "he", "aptrace", NULL }, { "io", "trace", NULL }, { NULL, NULL, NULL },
+		{ "sa", "mple", NULL }, { "c", "lock", NULL }, { "hw", "c", "hwc" },
+		{ "sy", "nctrace", "synctrace" }, { "mp", "itrace", NULL }, { "he", "aptrace", "heaptrace" },
+		{ "io", "trace", "iotrace" }, { NULL, NULL, NULL },
 	};
+
+	sh->view.display.nmarks = 0;
 
 	return read_choices(sh, argv, data, false);
 }

@@ -22,6 +22,9 @@ static const struct {
 	{ "seconds", "index" }, { "diff", "compare" },
 };
 
+/* A lane of the page has no room for more. */
+enum { DEPTH_MOST = 5 };
+
 static const char *tab_of(const char *command)
 {
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
@@ -58,5 +61,10 @@ void put_display(const struct display *d, struct buf *b)
 		put_tabs(b, d->tabs);
 	put_word(b, "lanes", d->lanes);
 	put_word(b, "color", d->color);
+	for (unsigned i = 0; i < d->nmarks; i++)
+		buf_printf(b, "%s\"%s\"", i ? "," : b->data[b->len - 1] == '{' ? "\"marks\":[" : ",\"marks\":[", d->marks[i]);
+	buf_puts(b, d->nmarks ? "]" : "");
+	if (d->depth > 1)
+		buf_printf(b, "%s\"depth\":\"%u\"", b->data[b->len - 1] == '{' ? "" : ",", d->depth < DEPTH_MOST ? d->depth : DEPTH_MOST);
 	buf_puts(b, "}");
 }

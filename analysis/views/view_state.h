@@ -21,6 +21,9 @@ enum name_form { NAME_SHORT, NAME_LONG, NAME_MANGLED };
 struct display {
 	const char *tabs;         /* names of commands, separated by colons */
 	const char *lanes, *color; /* "cpus" or "threads"; "leaf" or "root" */
+	const char *marks[8];      /* kinds of packets that are marked: "hwc", "iotrace" … */
+	unsigned nmarks;
+	unsigned depth;            /* how many functions of each stack; 0: nothing is said */
 };
 
 struct view_state {

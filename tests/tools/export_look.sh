@@ -40,6 +40,10 @@ async function timeline(t) {
 	const leaf = await colorsOf(page, 1, 0, 1)
 	await page.selectOption('select[aria-label=Colours]', 'root')
 	const root = await colorsOf(page, 1, 0, 1)
+	await page.selectOption('select[aria-label="Of each stack"]', '3')
+	const deep = await colorsOf(page, 1, 0, 1)
+	t.check('three functions of each stack, the root first', root.every(c => deep.includes(c)) && deep.length > root.length, [root, deep].join('\n'))
+	await page.selectOption('select[aria-label="Of each stack"]', '')
 	t.check('samples have the colours of states, leaf or root', new Set([before, leaf, root].map(String)).size === 3, [before, leaf, root].join('\n'))
 	await page.keyboard.press('Escape')
 	await page.setViewportSize({ width: 1280, height: 900 })
@@ -102,7 +106,7 @@ async function defaults(t) {
 	t.sameRows('defaults of .er.rc', got, want)
 	t.check('tabs of .er.rc', (await fresh.shown()).join() === 'Functions,Source' && fresh.first === 'Functions', `${await fresh.shown()}; ${fresh.first}`)
 	const chosen = await page.$$eval('.option select', all => all.map(s => s.value))
-	t.check('tlmode of .er.rc: the last of CPUs and threads, leafs', chosen.join() === 'cpus,leaf', chosen.join())
+	t.check('tlmode of .er.rc: the last of CPUs and threads, leafs, a depth', chosen.join() === 'cpus,leaf,3', chosen.join())
 	await page.click('summary:text-is("Timeline")')
 	await page.selectOption('.option label:has-text("Lanes") select', '')
 	t.check('what differs from .er.rc is in the address, and nothing else', /^#(view="functions"&)?lanes=""$/.test(decodeURIComponent(await page.evaluate(() => location.hash))),
@@ -111,7 +115,37 @@ async function defaults(t) {
 	await page.context().close()
 }
 
+// Marks of packets, in a lane that has nothing else after the only sample.
+async function marks(t) {
+	const page = await t.openPage(t.browser, 'rc/c.html', { wait: 'body.decoded.counted' })
+	const boxes = await page.$$eval('.option label:has-text("Marks of") input', all => all.map(b => b.checked)), names = await page.$$eval('.option label:has-text("Marks of")', all => all.map(b => b.textContent.trim()))
+	t.check('tldata of .er.rc says which packets have marks', names.join() === 'Marks of counters,Marks of locks,Marks of memory,Marks of I/O' && boxes.join() === 'true,false,false,true', `${names} ${boxes}`)
+	// Columns of pixels with a mark.
+	const drawn = () => page.evaluate(async () => {
+		await new Promise(requestAnimationFrame)
+		await new Promise(requestAnimationFrame)
+		const canvas = document.querySelector('.lanes canvas'), c = canvas.getContext('2d'), ink = getComputedStyle(document.body).color.match(/\d+/g).slice(0, 3).join()
+		const found = new Set()
+		for (let lane = 0; lane < canvas.height / 18 - 2; lane++) {
+			for (let x = 231; x < canvas.width; x++) {
+				if ([...c.getImageData(x, 22 + lane * 18 + 13, 1, 1).data.slice(0, 3)].join() === ink)
+					found.add(lane + ' ' + x)
+			}
+		}
+		return found.size
+	})
+	const some = await drawn()
+	await page.click('summary:text-is("Timeline")')
+	await page.uncheck('.option label:has-text("Marks of counters") input')
+	const fewer = await drawn()
+	await page.uncheck('.option label:has-text("Marks of I/O") input')
+	const none = await drawn()
+	t.check('packets are marked as chosen', some > fewer && fewer > none && none === 0, `${some} ${fewer} ${none}`)
+	await page.context().close()
+}
+
 module.exports = async t => {
+	await marks(t)
 	await timeline(t)
 	await find(t)
 	await defaults(t)
@@ -122,6 +156,8 @@ export_fixtures
 put_code code.er
 to_page w
 check "code: is written" er_export --to page -setpath made/src -o code.html code.er
-mkdir rc && printf 'object_hide LinuxKernel\ntabs disasm:functions:no-such\ntlmode thread:cpu:leaf\n' >rc/.er.rc
+mkdir rc && printf 'object_hide LinuxKernel\ntabs disasm:functions:no-such\ntlmode thread:cpu:leaf:3\n' >rc/.er.rc
+echo 'tldata sample:hwc:iotrace' >>rc/.er.rc
+check "c: is written" sh -c 'cd rc && er_export --to page -o c.html ../c.er'
 check "with an .er.rc: is written" sh -c 'cd rc && er_export --to page -o w.html ../w.er'
 in_browser

@@ -26,7 +26,8 @@ export const defaults = {
 	by: {},                    // by table: what its rows are
 	errors: false,             // show standard errors
 	hidden: [],                // tabs that are not shown
-	lanes: '', color: '',      // timeline: all, cpus or threads; of states, leaf or root
+	marks: [],                 // timeline: kinds of packets that are marked, as timeline_choice.js has them
+	lanes: '', color: '', depth: '', // timeline: all, cpus or threads; of states, leaf or root; how many functions of a stack
 	a: [], b: [],              // what is compared, as compare.js has it
 }
 

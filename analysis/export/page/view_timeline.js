@@ -3,7 +3,7 @@
 // drag chooses a range, a click selects an interval.
 import { el, fitCanvas, onFrame } from './dom.js'
 import { FLAG, NSTATES, coarseAround, pathFuncs } from './data.js'
-import { eachOfThread, eventNear, laneEventBefore, laneEventNear, makeLanes, sampleOfLane } from './lanes.js'
+import { eachOfCpu, eachOfThread, eventNear, laneEventBefore, laneEventNear, makeLanes, sampleOfLane } from './lanes.js'
 import { aboutLane, laneBins } from './bins.js'
 import { makePainter, pixelOf } from './paint.js'
 import { duration, moment } from './format.js'
@@ -13,6 +13,7 @@ import { drawLosses, drawSamples, drawSides, lossesOf, lostAt, sampleNear } from
 import { sidesOf } from './compare.js'
 import { drawSpans, spanNear } from './spans.js'
 import { spanFacts, spanLength } from './view_span.js'
+import { markedClasses } from './timeline_choice.js'
 
 const LANE = 18, LABEL = 230, AXIS = 22 // pixels
 
@@ -189,6 +190,8 @@ function drawLane(t, c, colors, lane, y) {
 		drawRecorded(t, c, lane, ...range(t), y)
 		drawLosses(c, lossesOf(data, lane.thread), placeAt(t, y + 1, LANE - 3), colors)
 	}
+	if (hasStates(lane))
+		drawCounts(t, c, lane, ...range(t), y)
 	c.fillStyle = colors.panel
 	c.fillRect(0, y, LABEL, LANE - 1)
 	const { state } = t.page
@@ -229,23 +232,44 @@ function stretchMips(data, mip, from, to, n) {
 	return bins
 }
 
-// The function at the leaf or at the root of a path; -1: it has none.
-function endFunc(data, path, end) {
+// The functions of a path that are shown, from its leaf or its root on.
+function endFuncs(data, path, { color, depth }) {
 	const funcs = pathFuncs(data, path)
-	return funcs.length ? funcs[end === 'leaf' ? funcs.length - 1 : 0] : -1
+	return (color === 'leaf' ? funcs.reverse() : funcs).slice(0, Number(depth) || 1)
 }
 
-// The samples of a lane in the colours of these functions. Those with the selected function in their stacks stand out.
+// The samples of a lane in the colours of these functions, one below the other. Those with the selected function in
+// their stacks stand out.
 function drawFunctions(t, c, lane, y) {
 	const { data, state } = t.page, chosen = state.selected === null ? null : pathMask(data, state.selected)
 	for (let x = LABEL; x < t.width; x++) {
 		const near = sampleOfLane(data, lane, timeAt(t, x + 0.5))
 		if (!near)
 			continue
-		const path = near.chunk.path[near.i], func = endFunc(data, path, state.color)
-		c.fillStyle = chosen && chosen[path] ? FOUND : funcColor(data, func)
-		c.fillRect(x, y + 1, 1, LANE - 3)
+		const path = near.chunk.path[near.i], funcs = endFuncs(data, path, state), room = (LANE - 3) / (Number(state.depth) || 1)
+		funcs.forEach((func, k) => {
+			c.fillStyle = chosen && (funcs.length < 2 ? chosen[path] : func === state.selected) ? FOUND : funcColor(data, func)
+			c.fillRect(x, y + 1 + k * room, 1, room)
+		})
 	}
+}
+
+// A mark at the foot of the lane for each packet of a counter, of I/O and so on, as the user chose.
+function drawCounts(t, c, lane, from, to, y) {
+	const { counts } = t.page.data, marked = markedClasses(t.page)
+	if (!marked)
+		return
+	let next = LABEL
+	const mark = (chunk, i) => {
+		const time = chunk.base + chunk.time[i], x = Math.floor(xAt(t, time))
+		if (marked[chunk.cls[i]] && x >= next && time <= to) {
+			c.fillRect(x, y + LANE - 6, 1, 4)
+			next = x + 1
+		}
+		return time > to
+	}
+	c.fillStyle = themeColors().text
+	lane.kind === 'cpu' ? eachOfCpu(counts, lane.cpu, from, mark) : eachOfThread(counts, lane.thread, from, mark)
 }
 
 // A line above each wait that was recorded with its own beginning and end, where there is room.
@@ -409,7 +433,7 @@ function showTip(t, x, y) {
 		coarse ? el('div', {}, `coarse: ${moment(coarse[0])} to ${moment(coarse[1])} s`) : '',
 		c ? el('div', {}, [data.states[c.state].uname, reason ? reason.uname : '',
 			duration(near.chunk.length[near.i])].filter(Boolean).join(', ')) : '',
-		near && state.color ? el('div', {}, data.funcs[endFunc(data, near.chunk.path[near.i], state.color)] || '') : '',
+		...near && state.color ? endFuncs(data, near.chunk.path[near.i], state).map(f => el('div', {}, data.funcs[f])) : [],
 		lost ? el('div.bad', {}, `${lost} lost ${lost === 1 ? 'record' : 'records'} about here`) : '')
 	placeTip(t, x, y)
 }
