@@ -13,6 +13,12 @@
  * progress at most. A later call is nested if its stack pointer is not above that of the call in
  * progress, whose return address on the stack is the kernel's trampoline. If it is not, the call was
  * left by longjmp or an exception: its return will never come, and the new call takes its place.
+ *
+ * operator new may throw, and an exception cannot pass a trampoline. Its end is seen by er_heap_end, at
+ * breakpoints on the instructions that return. The return address stays as it is, so it is compared with
+ * that at the entry; er_heap_enter also runs where exceptions begin, and then later calls are not nested.
+ *
+ * Sampled, a block is chosen when its allocation returns (heap_sample.bpf.h).
  */
 #include "bpf/vmlinux.h"
 
@@ -22,6 +28,7 @@
 
 #include "bpf/area.bpf.h"
 #include "bpf/cost.bpf.h"
+#include "bpf/heap_sample.bpf.h"
 #include "bpf/sample.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -45,6 +52,10 @@ struct heap_thread {
 	__u64 old;       /* realloc: the block. posix_memalign: where the address is stored */
 	__u32 site;      /* + 1; 0: no call is in progress */
 	__u32 nevents;   /* to be sent now */
+	__u64 ra;        /* of a call whose ends are breakpoints, at its entry; 0: its return is probed */
+	struct heap_distance distance;
+	bool thrown;     /* an exception began inside the call */
+	bool chosen;     /* realloc: the old block was */
 	struct heap_event events[HEAP_EVENTS];
 };
 
@@ -94,9 +105,9 @@ static __always_inline bool is_nested(struct task_struct *p, const struct heap_t
 {
 	__u64 word = 0;
 
-	if (!t->site || sp > t->sp || bpf_probe_read_user(&word, sizeof(word), (void *)t->sp))
+	if (!t->site || t->thrown || sp > t->sp || bpf_probe_read_user(&word, sizeof(word), (void *)t->sp))
 		return false;
-	return word == trampoline_of(p);
+	return word == trampoline_of(p) || (t->ra && word == t->ra);
 }
 
 static __always_inline bool is_internal(const struct er_heap_site *site, const struct pt_regs *regs)
@@ -122,6 +133,8 @@ static __always_inline void add_event(struct heap_thread *t, __u32 kind, __u64 a
 	e->time_ns = time_ns;
 	t->nevents++;
 }
+
+/* --- what is known of a call --- */
 
 /* The product as calloc takes it. No block has the largest size. */
 static __always_inline __u64 product(__u64 a, __u64 b)
@@ -162,6 +175,8 @@ static __always_inline bool keep_arguments(struct heap_thread *t, const struct p
 		return false;
 	}
 	t->old = regs->di;
+	t->chosen = er_heap_mean && (call == ER_HEAP_REALLOC || call == ER_HEAP_REALLOCARRAY) && t->old &&
+		    heap_forget(t->old);
 	return true;
 }
 
@@ -171,11 +186,15 @@ static __always_inline void enter(struct heap_thread *t, const struct pt_regs *r
 	bool kept = keep_arguments(t, regs, site->call);
 
 	t->sp = regs->sp;
-	t->site = site->returns ? number + 1 : 0;
+	t->site = site->returns || site->ends ? number + 1 : 0;
+	t->thrown = false;
+	t->ra = 0;
+	if (site->ends && bpf_probe_read_user(&t->ra, sizeof(t->ra), (void *)regs->sp))
+		t->site = 0;
 	t->began = bpf_ktime_get_ns();
 	if (kept)
 		return;
-	if (site->call == ER_HEAP_FREE && regs->di)
+	if (site->call == ER_HEAP_FREE && regs->di && heap_forget(regs->di))
 		add_event(t, ER_HEAP_IS_FREE, regs->di, 0, 0, 0);
 	else if (site->call == ER_HEAP_MUNMAP && regs->si && !(regs->di & (HEAP_PAGE - 1)))
 		add_event(t, ER_HEAP_IS_MUNMAP, regs->di, regs->si, 0, 0);
@@ -217,6 +236,10 @@ static __noinline bool take_entry(struct pt_regs *regs)
 		count_lost(p);
 		return false;
 	}
+	if (site->call == ER_HEAP_THROW) {
+		t->thrown = t->ra;
+		return false;
+	}
 	if (is_nested(p, t, regs->sp) || is_internal(site, regs))
 		return false;
 	t->nevents = 0;
@@ -226,18 +249,33 @@ static __noinline bool take_entry(struct pt_regs *regs)
 
 /* --- returns --- */
 
+/* An allocation of t->size bytes, unless it is not sampled. */
+static __always_inline void allocated(struct heap_thread *t, __u32 kind, __u64 address, __u64 old)
+{
+	if (er_heap_mean) {
+		if (!heap_chosen(&t->distance, t->size))
+			return;
+		if (!heap_keep(address)) {
+			count_lost(bpf_get_current_task_btf());
+			return;
+		}
+	}
+	add_event(t, kind, address, t->size, old, 0);
+}
+
 static __always_inline void reallocated(struct heap_thread *t, __u64 address)
 {
-	if (!address && t->size) /* it has failed: the block is as before */
-		return;
-	if (address && address == t->old) {
-		add_event(t, ER_HEAP_IS_REALLOC, address, t->size, address, 0);
+	bool same = address && address == t->old && !er_heap_mean;
+
+	if (!address && t->size) { /* it has failed: the block is as before */
+		if (t->chosen)
+			heap_keep(t->old);
 		return;
 	}
-	if (t->old)
+	if (t->old && !same && (!er_heap_mean || t->chosen))
 		add_event(t, ER_HEAP_IS_FREE, t->old, 0, 0, t->began);
 	if (address)
-		add_event(t, ER_HEAP_IS_REALLOC, address, t->size, 0, 0);
+		allocated(t, ER_HEAP_IS_REALLOC, address, same ? address : 0);
 }
 
 static __always_inline void returned(struct heap_thread *t, __u64 value, __u32 call)
@@ -247,6 +285,7 @@ static __always_inline void returned(struct heap_thread *t, __u64 value, __u32 c
 	switch (call) {
 	case ER_HEAP_FREE:
 	case ER_HEAP_MUNMAP:
+	case ER_HEAP_THROW:
 		return;
 	case ER_HEAP_REALLOC:
 	case ER_HEAP_REALLOCARRAY:
@@ -262,21 +301,36 @@ static __always_inline void returned(struct heap_thread *t, __u64 value, __u32 c
 		break;
 	}
 	if (address)
-		add_event(t, ER_HEAP_IS_MALLOC, address, t->size, 0, 0);
+		allocated(t, ER_HEAP_IS_MALLOC, address, 0);
 }
 
-static __noinline bool take_return(struct pt_regs *regs)
+/* What the call did, if it is the one in progress: `sp` is its stack pointer at the entry. */
+static __always_inline bool take_result(struct heap_thread *t, const struct pt_regs *regs, __u64 sp)
 {
-	__u32 number = bpf_get_attach_cookie(regs);
-	const struct er_heap_site *site = heap_site(number);
-	struct heap_thread *t = bpf_task_storage_get(&er_heap_threads, bpf_get_current_task_btf(), 0, 0);
+	const struct er_heap_site *site = heap_site(t->site - 1);
 
-	if (!site || !t || t->site != number + 1 || regs->sp != t->sp + sizeof(__u64))
+	if (!site || sp != t->sp)
 		return false;
 	t->site = 0;
 	t->nevents = 0;
 	returned(t, regs->ax, site->call);
 	return t->nevents;
+}
+
+static __noinline bool take_return(struct pt_regs *regs)
+{
+	struct heap_thread *t = bpf_task_storage_get(&er_heap_threads, bpf_get_current_task_btf(), 0, 0);
+	__u32 number = bpf_get_attach_cookie(regs);
+
+	return t && t->site == number + 1 && take_result(t, regs, regs->sp - sizeof(__u64));
+}
+
+/* At an instruction that returns, perhaps from a function that the call has only jumped to. */
+static __noinline bool take_end(struct pt_regs *regs)
+{
+	struct heap_thread *t = bpf_task_storage_get(&er_heap_threads, bpf_get_current_task_btf(), 0, 0);
+
+	return t && t->site && t->ra && take_result(t, regs, regs->sp);
 }
 
 /* --- sending --- */
@@ -388,6 +442,21 @@ int er_heap_leave(struct pt_regs *regs)
 	began = cost_begin(c, ER_PROG_HEAP);
 	if (take_return(regs))
 		send(regs, c, true);
+	cost_end(c, ER_PROG_HEAP, began);
+	return 0;
+}
+
+SEC("uprobe")
+int er_heap_end(struct pt_regs *regs)
+{
+	struct er_cpu *c = er_this_cpu();
+	__u64 began;
+
+	if (!c || !er_heap_on)
+		return 0;
+	began = cost_begin(c, ER_PROG_HEAP);
+	if (take_end(regs))
+		send(regs, c, false);
 	cost_end(c, ER_PROG_HEAP, began);
 	return 0;
 }

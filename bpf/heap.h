@@ -18,6 +18,7 @@ enum er_heap_call {
 	ER_HEAP_FREE,    /* (block) */
 	ER_HEAP_MMAP,    /* (address, size) */
 	ER_HEAP_MUNMAP,  /* (address, size) */
+	ER_HEAP_THROW,   /* an exception: the call in progress may be left */
 };
 
 /*
@@ -26,11 +27,20 @@ enum er_heap_call {
  */
 struct er_heap_site {
 	__u32 call;      /* enum er_heap_call */
-	__u32 returns;   /* its return is seen, too */
+	__u16 returns;   /* its return is seen, too: by a return probe, */
+	__u16 ends;      /* or by breakpoints on the instructions that return, because it may throw */
 	__s64 low, high; /* equal: there is no such code */
 };
 
-enum { ER_MAX_HEAP_SITES = 256 };
+enum { ER_MAX_HEAP_SITES = 256, ER_MAX_HEAP_ENDS = 1024 };
+
+/* A sampled block that is not freed yet. `exec` tells the programs of a process apart. */
+struct er_heap_block {
+	__u64 address;
+	__u32 tgid, exec;
+};
+
+enum { ER_MAX_HEAP_BLOCKS = 1 << 18 };
 
 /* Kinds of events: enum heap_type (analysis/metrics/leaks.h). */
 enum er_heap_kind { ER_HEAP_IS_MALLOC, ER_HEAP_IS_FREE, ER_HEAP_IS_REALLOC, ER_HEAP_IS_MMAP, ER_HEAP_IS_MUNMAP };

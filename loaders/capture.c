@@ -366,6 +366,16 @@ void capture_io_counts(const struct capture *c, struct capture_io *ret)
 			loaders[i]->io_counts(c->selves[i], ret);
 }
 
+int capture_heap_aim(struct capture *c, pid_t pid, struct diag *d)
+{
+	int err = 0;
+
+	for (int i = 0; i < NLOADERS && !err; i++)
+		if (c->selves[i] && loaders[i]->heap_aim)
+			err = loaders[i]->heap_aim(c->selves[i], pid, d);
+	return err;
+}
+
 uint64_t capture_heap_missed(const struct capture *c)
 {
 	uint64_t n = 0;

@@ -128,9 +128,13 @@ struct capture_heap_site {
 struct capture_heap {
 	const struct capture_heap_site *sites;
 	size_t nsites;           /* up to ER_MAX_HEAP_SITES */
-	const pid_t *pids;       /* breakpoints are in these processes only, not in their children; */
+	const struct uprobe_site *ends; /* where calls of sites with rule.ends return */
+	size_t nends;            /* up to ER_MAX_HEAP_ENDS */
+	const pid_t *pids;       /* breakpoints are in these processes only; */
 	size_t npids;            /* 0: in all that run the files */
-	bool starts;             /* the process has not run its program yet */
+	bool inherit;            /* with pids: and in those that they create (family_uprobes.h) */
+	bool starts;             /* the process has not run its program yet: with `inherit`, see capture_heap_aim */
+	uint32_t mean;           /* bytes between sample points; 0: all events are recorded */
 };
 
 /* Of all names of spans together, since the begin. */
@@ -312,6 +316,11 @@ void capture_probed(const struct capture *c, size_t probe, struct capture_probed
 /* Runs of the programs of `heap` that the kernel left out. */
 uint64_t capture_heap_missed(const struct capture *c);
 /* All 0 without `io`. Valid until capture_close. */
+/*
+ * With heap->starts and heap->inherit: the process runs its program now, so its breakpoints can be set. Call it
+ * before the first instruction. Needs the privileges of capture_open. 0, or -errno after a report.
+ */
+int capture_heap_aim(struct capture *c, pid_t pid, struct diag *d);
 void capture_io_counts(const struct capture *c, struct capture_io *ret);
 /*
  * Adds the counts of each system call to ret[number], an array of ER_MAX_SYSCALLS. Adds nothing

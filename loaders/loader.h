@@ -60,6 +60,7 @@ struct loader {
 	void (*calls)(const void *self, struct er_calls *ret);
 	void (*family)(const void *self, struct capture_family_count *ret);
 	void (*probed)(const void *self, size_t probe, struct capture_probed *ret);
+	int (*heap_aim)(void *self, pid_t pid, struct diag *d);
 	uint64_t (*heap_missed)(const void *self);
 	void (*io_counts)(const void *self, struct capture_io *ret);
 	void (*span_sums)(const void *self, size_t name, struct er_span_sums *ret,

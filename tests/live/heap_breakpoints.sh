@@ -36,6 +36,24 @@ run()
 	"$collect" -p off -H on -o "$exp" "$@" >out 2>record.err || not_ok "$exp is recorded" "$(cat record.err)"
 }
 
+# sampled NAME COMMAND…: bytes are estimated within five standard errors, and what leaks is what was allocated.
+sampled()
+{
+	local exp=$1.er f bytes found left
+	shift
+	"$collect" -p off -H sampled -o "$exp" "$@" sampled >out 2>record.err || not_ok "$exp is recorded" "$(cat record.err)"
+	"$er_print" -metrics $metrics:name -functions "$exp" >rows 2>&1
+	for f in small_blocks large_blocks; do
+		bytes=$(truth out $f.bytes)
+		found=$(awk -v f=$f '$5 == f { print $2 }' rows)
+		left=$(awk -v f=$f '$5 == f { print $4 }' rows)
+		check_that "$exp: bytes of $f" "(${found:-0} - $bytes) ^ 2 < 25 * 524288 * $bytes && $bytes > 0" "$found of $bytes"
+		check_that "$exp: leaked bytes of $f" "${left:-0} == ${found:-1}" "$left of $found"
+	done
+	check_that "$exp: few events were recorded" "$(awk '$5 == "<Total>" { print $1 }' rows) < 3000" "$(cat rows)"
+	check_that "$exp: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
+}
+
 # --- linked statically ---
 
 static=$tmp/heap_static
@@ -55,9 +73,7 @@ if gcc -O1 -g -static "$top/tests/synprog/heap.c" -o "$static" -pthread 2>gcc.er
 	run stripped ./stripped
 	check_that "stripped: that it is not traced is said, with the remedy" \
 		"$(grep -c -- '-H:.*do not strip it' record.err) == 1" "$(cat record.err)"
-	"$collect" -H sampled -o no.er "$static" >out 2>record.err
-	check_that "-H sampled is refused" "$? != 0 && $(grep -c . record.err) == 1 && $(grep -c 'use -H on' record.err) == 1" \
-		"$(cat record.err)"
+	sampled static_sampled "$static"
 else
 	skip "static programs" "they cannot be built here"
 fi
@@ -67,6 +83,10 @@ fi
 cp "$syn/heap" suid && chown nobody suid && chmod 4755 suid && chmod 755 "$tmp"
 run suid ./suid
 compare "set-user-id" suid.er out 1 before_main $functions
+run suidfork ./suid fork
+compare "set-user-id, fork" suidfork.er out 2 $functions
+check_that "set-user-id: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
+sampled suid_sampled ./suid
 run suidthreads ./suid threads
 compare "set-user-id, threads" suidthreads.er out 1 before_main $functions hand_over
 # It lives for longer than the recorder keeps a process that has ended.
@@ -101,7 +121,7 @@ attach()
 	"$@" $pid -o "$name.er" >record.out 2>record.err & recorder=$!
 	until [ -s "$name.er/recorder.xml" ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
 	[ -n "$preload" ] || code_during=$(code_of $pid)
-	for word in all threads odd; do
+	for word in ${words:-all threads odd}; do
 		echo $word >&9
 		n=$((n + 1))
 		until [ "$(grep -c done out)" -ge $n ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -126,16 +146,34 @@ check_that "running: mappings of libc itself are not recorded" \
 # 100 that the workload counts, and what dprintf and threads had.
 check_that "running: frees of earlier blocks are counted" \
 	"$(awk '/Total frees/ { print $3 }' stat | grep . || echo 0) >= 100" "$(cat stat)"
-check_that "running: that its children are not traced is said" "$(grep -c -- '^collect: warning: -H: ' record.err) == 1" \
-	"$(cat record.err)"
-"$er_print" -header running.er >header 2>&1
-check "and in the experiment" grep -q -- 'Warning: -H: the heap of this process' header
+check_that "running: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
 check "no program is left" test -z "$(bpftool prog show 2>/dev/null | grep -w 'er_heap_enter')"
+check "no definition is left" test -z "$(grep er_family_ /sys/kernel/tracing/uprobe_events)"
+
+# Descendants of a running process, from their first instruction on, also if they run another program.
+words="all family"
+attach family "$collect" -p off -H on -P
+compare "family" family.er out 4 $functions
+check_that "family: processes have experiments of their own" "$(ls -d family.er/_* | wc -l) == 3" "$(ls family.er)"
+words="family"
+attach founder "$collect" -F off -p off -H on -P
+check_that "-F off: children are not recorded" "$(ls -d founder.er/_* 2>/dev/null | wc -l) == 0" "$(ls founder.er)"
+words=
+# What a recorder has defined that was killed is removed by the next one.
+sleep 0 & gone=$!
+wait $gone
+echo "p:er_family_$gone/p0 $syn/heap:0x$(nm "$syn/heap" | awk '$3 == "main" { print $1 }')" \
+	>>/sys/kernel/tracing/uprobe_events 2>/dev/null
 
 attach clocked "$collect" -H on -P
 compare "with a clock" clocked.er out 1 $functions hand_over
+check "what a killed recorder has defined is removed" test -z "$(grep er_family_ /sys/kernel/tracing/uprobe_events)"
 attach whole "$er_kernel" -q 0 -p off -H on -T
 compare "er_kernel" whole.er out 1 $functions hand_over
+check_that "er_kernel: that children are not traced is said" "$(grep -c -- '^er_kernel: warning: -H: ' record.err) == 1" \
+	"$(cat record.err)"
+"$er_print" -header whole.er >header 2>&1
+check "and in the experiment" grep -q -- 'Warning: -H: the heap of this process' header
 lib=$(ldconfig -p | awk '/libjemalloc\.so\.2 / { print $NF; exit }')
 if [ -n "$lib" ]; then
 	preload=$lib
@@ -157,7 +195,6 @@ refused()
 		"$(cat record.err)"
 }
 sleep 60 & pid=$!
-refused "use -H on" "$collect" -H sampled -o no.er -P $pid
 refused "not of the whole system" "$er_kernel" -H on -o no.er -t 1
 refused "the threads of a process have one heap" "$er_kernel" -H on -o no.er -t 1 -T $pid/$pid
 kill $pid

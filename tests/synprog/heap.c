@@ -3,8 +3,10 @@
  * Allocates and frees, and prints what it did: for each function "NAME.allocs", "NAME.bytes",
  * "NAME.leaks" and "NAME.leaked", tab, number. `heap fork` does the same in a child as well, `heap
  * threads` in four threads, which free each other's blocks. `heap sampled` leaks blocks for -H sampled.
- * `heap attached` prints "ready" and then does each of "all", "threads" and "odd" when it reads that word. It
- * prints "done" afterwards, and the numbers when its input ends.
+ * `heap attached` prints "ready" and then does each of "all", "threads", "odd" and "family" when it reads that
+ * word. It prints "done" afterwards, and the numbers when its input ends. "family": three descendants do what "all"
+ * is: a child of another thread, its child, and a program that a child of vfork has become. `heap quiet` does it
+ * without printing.
  * `heap churn N` makes N pairs of malloc and free at a depth of 20 calls and prints the CPU time and the
  * elapsed time of a pair in ns.
  */
@@ -257,6 +259,36 @@ static void print(void)
 	}
 }
 
+/* By a thread that is not the first of its process. */
+static void *have_children(void *unused)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		pid = fork();
+		all();
+		if (pid)
+			waitpid(pid, NULL, 0);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	pid = vfork();
+	if (!pid) {
+		execl("/proc/self/exe", "heap", "quiet", NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	return unused;
+}
+
+static void family(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, have_children, NULL);
+	pthread_join(t, NULL);
+}
+
 static int attached(void)
 {
 	char word[100], *before[100];
@@ -270,6 +302,8 @@ static int attached(void)
 			all();
 		else if (!strcmp(word, "threads\n"))
 			threads();
+		else if (!strcmp(word, "family\n"))
+			family();
 		else if (!strcmp(word, "odd\n")) {
 			refused();
 			leave();
@@ -334,6 +368,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "threads"))
 		threads();
-	print();
+	if (strcmp(what, "quiet"))
+		print();
 	return 0;
 }

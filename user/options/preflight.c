@@ -9,6 +9,8 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "loaders/features.h"
+#include "bpf/unwind.h"
+#include "loaders/family_uprobes.h"
 #include "user/record/load.h"
 #include "user/space/procfs.h"
 
@@ -110,9 +112,9 @@ int preflight_heap(struct plan *plan, struct diag *d)
 		err = heap_sites_of_program(path, d, &plan->heap_sites);
 	else if (plan->heap && n)
 		err = heap_sites_of_processes(pids, n, d, &plan->heap_sites);
-	if (!err && plan->heap == HEAP_SAMPLED && plan->heap_sites.sites.len)
-		return diag_error(d, "-H sampled: needs a program that is linked dynamically and that collect starts: use -H on, "
-				     "which stops the program at each call of an allocation function");
+	plan->heap_sites.inherit = plan->heap_sites.shared &&
+				   (plan->load ? heap_sites_can_trap() :
+				    plan->program && plan->follow != FOLLOW_OFF && family_uprobes_possible());
 	return err;
 }
 

@@ -71,7 +71,8 @@ static bool add_end(struct search *f, const struct range *r, uint64_t at, const 
 {
 	uint64_t offset = image_offset(f->im, at, true);
 	struct probe_end end = { .offset = offset, .vaddr = at, .tail = in->kind != INSN_RETURN,
-				 .other = r->other, .jump = in->place };
+				 .target = in->kind == INSN_JUMP ? in->target : 0, .other = r->other,
+				 .jump = in->place };
 
 	/* A breakpoint for both the begin and the end: their order is not known. */
 	if (at == f->ranges[0].start || offset == (uint64_t)-1 || f->ends->len == ENDS_MAX)
@@ -92,8 +93,8 @@ static bool leave(struct search *f, const struct range *r, uint64_t at, const st
 		return add_range(f, sym->addr, sym->addr + sym->size, false);
 	if (sym)
 		return in->kind == INSN_JUMP && sym->addr == in->target && add_end(f, r, at, in);
-	return symtab_gap(f->t, in->target, &start, &end, &known) && known &&
-	       (in->kind == INSN_BRANCH || start == in->target) && add_range(f, start, end, true);
+	/* Only a part of this function is entered elsewhere than at its begin. */
+	return symtab_gap(f->t, in->target, &start, &end, &known) && known && add_range(f, start, end, true);
 }
 
 static bool take(struct search *f, const struct range *r, uint64_t at, const struct insn *in)

@@ -10,26 +10,52 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/file.h"
 #include "analysis/symbols/elfsyms.h"
+#include "analysis/symbols/symtab.h"
+#include "loaders/family_uprobes.h"
 #include "user/probe/binary.h"
+#include "user/probe/ends.h"
+#include "user/probe/insn.h"
 #include "user/probe/seccomp.h"
 
 static const struct heap_function {
 	const char *name;
 	enum er_heap_call call;
+	bool operator; /* of C++: a site if the file has a malloc, too, which it may not call */
 } functions[] = {
-	{ "malloc", ER_HEAP_MALLOC },
-	{ "calloc", ER_HEAP_CALLOC },
-	{ "realloc", ER_HEAP_REALLOC },
-	{ "reallocarray", ER_HEAP_REALLOCARRAY },
-	{ "free", ER_HEAP_FREE },
-	{ "posix_memalign", ER_HEAP_POSIX },
-	{ "aligned_alloc", ER_HEAP_ALIGNED },
-	{ "memalign", ER_HEAP_ALIGNED },
-	{ "valloc", ER_HEAP_MALLOC },
-	{ "pvalloc", ER_HEAP_MALLOC },
-	{ "mmap", ER_HEAP_MMAP },
-	{ "mmap64", ER_HEAP_MMAP },
-	{ "munmap", ER_HEAP_MUNMAP },
+	{ "malloc", ER_HEAP_MALLOC, false },
+	{ "calloc", ER_HEAP_CALLOC, false },
+	{ "realloc", ER_HEAP_REALLOC, false },
+	{ "reallocarray", ER_HEAP_REALLOCARRAY, false },
+	{ "free", ER_HEAP_FREE, false },
+	{ "posix_memalign", ER_HEAP_POSIX, false },
+	{ "aligned_alloc", ER_HEAP_ALIGNED, false },
+	{ "memalign", ER_HEAP_ALIGNED, false },
+	{ "valloc", ER_HEAP_MALLOC, false },
+	{ "pvalloc", ER_HEAP_MALLOC, false },
+	{ "mmap", ER_HEAP_MMAP, false },
+	{ "mmap64", ER_HEAP_MMAP, false },
+	{ "munmap", ER_HEAP_MUNMAP, false },
+	{ "_Znwm", ER_HEAP_MALLOC, true },
+	{ "_Znam", ER_HEAP_MALLOC, true },
+	{ "_ZnwmRKSt9nothrow_t", ER_HEAP_MALLOC, true },
+	{ "_ZnamRKSt9nothrow_t", ER_HEAP_MALLOC, true },
+	{ "_ZnwmSt11align_val_t", ER_HEAP_MALLOC, true },
+	{ "_ZnamSt11align_val_t", ER_HEAP_MALLOC, true },
+	{ "_ZnwmSt11align_val_tRKSt9nothrow_t", ER_HEAP_MALLOC, true },
+	{ "_ZnamSt11align_val_tRKSt9nothrow_t", ER_HEAP_MALLOC, true },
+	{ "_ZdlPv", ER_HEAP_FREE, true },
+	{ "_ZdaPv", ER_HEAP_FREE, true },
+	{ "_ZdlPvm", ER_HEAP_FREE, true },
+	{ "_ZdaPvm", ER_HEAP_FREE, true },
+	{ "_ZdlPvRKSt9nothrow_t", ER_HEAP_FREE, true },
+	{ "_ZdaPvRKSt9nothrow_t", ER_HEAP_FREE, true },
+	{ "_ZdlPvSt11align_val_t", ER_HEAP_FREE, true },
+	{ "_ZdaPvSt11align_val_t", ER_HEAP_FREE, true },
+	{ "_ZdlPvmSt11align_val_t", ER_HEAP_FREE, true },
+	{ "_ZdaPvmSt11align_val_t", ER_HEAP_FREE, true },
+	{ "_ZdlPvSt11align_val_tRKSt9nothrow_t", ER_HEAP_FREE, true },
+	{ "_ZdaPvSt11align_val_tRKSt9nothrow_t", ER_HEAP_FREE, true },
+	{ "_Unwind_RaiseException", ER_HEAP_THROW, false },
 };
 
 static const struct heap_function *function_of(const char *name)
@@ -40,6 +66,8 @@ static const struct heap_function *function_of(const char *name)
 	return NULL;
 }
 
+enum { FUNCTIONS_MOST = 64 }; /* that an operator jumps to */
+
 /* --- one file --- */
 
 struct binary_look {
@@ -48,6 +76,8 @@ struct binary_look {
 	bool program;  /* not a library: its own calls are those that are wanted */
 	bool maps;     /* it has mmap, as libc does */
 	bool operators; /* it has malloc and operator new, as jemalloc does */
+	struct symtab *symbols; /* with `operators` */
+	size_t unseen; /* operators whose returns are not seen */
 };
 
 static bool is_for_here(Elf *elf)
@@ -85,7 +115,8 @@ static struct er_heap_site rule_of(const struct binary_look *l, enum er_heap_cal
 	bool own = !l->program && (call == ER_HEAP_MMAP || call == ER_HEAP_MUNMAP);
 	struct er_heap_site ret = { .call = call };
 
-	ret.returns = call != ER_HEAP_MUNMAP && (call != ER_HEAP_FREE || l->program || !l->maps);
+	ret.returns = call != ER_HEAP_MUNMAP && call != ER_HEAP_THROW &&
+		      (call != ER_HEAP_FREE || l->program || !l->maps);
 	if (own) {
 		ret.low = g->vaddr - addr;
 		ret.high = g->vaddr + g->filesz - addr;
@@ -93,7 +124,96 @@ static struct er_heap_site rule_of(const struct binary_look *l, enum er_heap_cal
 	return ret;
 }
 
-static void add_site(struct heap_sites *h, const struct binary_look *l, const elf_segments *segments,
+/* --- operators that allocate --- */
+
+static void add_end(struct heap_sites *h, int fd, uint64_t offset)
+{
+	vec_for_each (end, &h->ends)
+		if (end->fd == fd && end->offset == offset)
+			return;
+	vec_push(&h->ends, (struct uprobe_site){ .fd = fd, .offset = offset });
+}
+
+typedef VEC(uint64_t) address_list;
+
+static void add_address(address_list *l, uint64_t addr)
+{
+	vec_for_each (a, l)
+		if (*a == addr)
+			return;
+	vec_push(l, addr);
+}
+
+/* Whether the function does nothing but call another one, such as operator new[]. */
+static bool jumps_at_once(const struct image_file *im, uint64_t addr, uint64_t *target)
+{
+	uint64_t offset = image_offset(im, addr, true);
+	uint8_t code[16];
+	struct insn in;
+
+	if (offset == (uint64_t)-1 || pread(im->binary->fd, code, sizeof(code), offset) != sizeof(code) ||
+	    insn_decode(code, sizeof(code), addr, &in) || in.kind != INSN_JUMP)
+		return false;
+	*target = in.target;
+	return true;
+}
+
+/* The ends of one function; functions that it jumps to are added to the list. False: not all are known. */
+static bool add_ends_of(struct heap_sites *h, const struct binary_look *l, const struct image_file *im,
+			uint64_t addr, address_list *todo)
+{
+	const struct sym *sym = symtab_find(l->symbols, addr);
+	probe_ends ends = { 0 };
+	uint64_t target;
+	bool ok;
+
+	if (jumps_at_once(im, addr, &target)) {
+		add_address(todo, target);
+		return true;
+	}
+	ok = sym && sym->addr == addr && !ends_find(im, l->symbols, sym, &ends);
+	vec_for_each (end, &ends) {
+		if (!end->tail)
+			add_end(h, l->binary->fd, end->offset);
+		else if (end->target)
+			add_address(todo, end->target);
+		else
+			ok = false;
+	}
+	vec_free(&ends);
+	return ok;
+}
+
+/*
+ * The last site is an operator. What it allocates is returned by itself or by a function that it has jumped to.
+ * If not all of these are certain the site is taken back.
+ */
+static void end_by_breakpoints(struct heap_sites *h, struct binary_look *l, uint64_t addr)
+{
+	struct image_file im = { .binary = l->binary, .elf = l->elf };
+	address_list todo = { 0 };
+	size_t before = h->ends.len;
+	bool ok = l->symbols;
+
+	elf_get_segments(l->elf, &im.segments);
+	add_address(&todo, addr);
+	for (size_t i = 0; i < todo.len && ok; i++)
+		ok = todo.len <= FUNCTIONS_MOST && add_ends_of(h, l, &im, todo.data[i], &todo);
+	if (ok && h->ends.len <= ER_MAX_HEAP_ENDS) {
+		h->sites.data[h->sites.len - 1].rule.returns = 0;
+		h->sites.data[h->sites.len - 1].rule.ends = 1;
+	} else {
+		h->ends.len = before;
+		h->sites.len--;
+		l->unseen++;
+	}
+	vec_free(&im.segments);
+	vec_free(&todo);
+}
+
+/* --- the functions of a file --- */
+
+static void add_site(struct heap_sites *h, struct binary_look *l, const elf_segments *segments,
 		     const struct heap_function *f, uint64_t addr)
 {
 	vec_for_each (g, segments) {
@@ -105,6 +225,8 @@ static void add_site(struct heap_sites *h, const struct binary_look *l, const el
 		vec_push(&h->sites, (struct capture_heap_site){ .name = f->name,
 			.at = { .fd = l->binary->fd, .offset = offset },
 			.rule = rule_of(l, f->call, g, addr) });
+		if (f->operator && f->call != ER_HEAP_FREE)
+			end_by_breakpoints(h, l, addr);
 	}
 }
 
@@ -117,7 +239,7 @@ static void look_for_names(struct binary_look *l, const rawsyms *syms)
 		has_new |= !strcmp(s->name, "_Znwm");
 		l->maps |= !strcmp(s->name, "mmap");
 	}
-	l->operators = has_malloc && has_new && !l->program;
+	l->operators = has_malloc && has_new;
 }
 
 static void add_functions(struct heap_sites *h, struct binary_look *l)
@@ -134,12 +256,15 @@ static void add_functions(struct heap_sites *h, struct binary_look *l)
 	if (l->program)
 		elfsyms_add(l->elf, SHT_SYMTAB, &regions, &arena, &syms, &nbad);
 	look_for_names(l, &syms);
+	if (l->operators)
+		l->symbols = symtab_open(l->binary->fd, &(struct symtab_opts){ .path = l->binary->path }, NULL);
 	vec_for_each (s, &syms) {
 		const struct heap_function *f = s->flags & RAW_GLOBAL ? function_of(s->name) : NULL;
 
-		if (f && !(s->flags & RAW_ELSEWHERE))
+		if (f && !(s->flags & RAW_ELSEWHERE) && (!f->operator || l->operators))
 			add_site(h, l, &segments, f, s->addr);
 	}
+	symtab_free(l->symbols);
 	vec_free(&syms);
 	arena_free(&arena);
 	vec_free(&regions);
@@ -158,9 +283,11 @@ static bool add_binary(struct heap_sites *h, size_t i, bool program, struct diag
 	if (here && !is_loader(l.binary->path))
 		add_functions(h, &l);
 	elf_end(l.elf);
-	if (l.operators)
-		diag_warn(d, "-H: operator new and delete of %s are not traced: a program that collect starts loads "
-			     "the library that traces them", l.binary->path);
+	if (l.unseen)
+		diag_warn(d, "-H: what %zu operator%s new of %s allocate%s may be missing, because %s code does not show where "
+			     "%s: a program that collect starts loads a library that traces all", l.unseen,
+			  l.unseen == 1 ? "" : "s", l.binary->path, l.unseen == 1 ? "s" : "",
+			  l.unseen == 1 ? "its" : "their", l.unseen == 1 ? "it returns" : "they return");
 	return here;
 }
 
@@ -171,6 +298,17 @@ static bool allocates(const struct heap_sites *h)
 		if (site->rule.call == ER_HEAP_MALLOC)
 			return true;
 	return false;
+}
+
+/* Exceptions matter only to operators whose returns are not probed. */
+static void finish(struct heap_sites *h)
+{
+	size_t n = 0;
+
+	vec_for_each (site, &h->sites)
+		if (site->rule.call != ER_HEAP_THROW || h->ends.len)
+			h->sites.data[n++] = *site;
+	h->sites.len = n;
 }
 
 /* --- processes --- */
@@ -209,6 +347,7 @@ int heap_sites_of_processes(const pid_t *pids, size_t n, struct diag *d, struct 
 	for (size_t i = 0; i < n; i++)
 		if (add_process(ret, pids[i], d))
 			return -1;
+	finish(ret);
 	if (allocates(ret))
 		return 0;
 	return diag_error(d, "-H: process %d has no function named malloc: a program that is linked statically has to "
@@ -230,6 +369,11 @@ static bool is_secure(int fd)
 	       ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid());
 }
 
+bool heap_sites_can_trap(void)
+{
+	return !getuid() && family_uprobes_possible();
+}
+
 static bool has_loader(Elf *elf)
 {
 	size_t n = 0;
@@ -240,6 +384,34 @@ static bool has_loader(Elf *elf)
 		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_INTERP)
 			return true;
 	return false;
+}
+
+bool heap_sites_in(int fd, bool program)
+{
+	elf_regions regions = { 0 };
+	rawsyms syms = { 0 };
+	struct arena arena = { 0 };
+	bool found = false, here;
+	size_t nbad = 0;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	here = is_for_here(elf);
+	if (here) {
+		elf_get_regions(elf, &regions);
+		elfsyms_add(elf, SHT_DYNSYM, &regions, &arena, &syms, &nbad);
+		if (program)
+			elfsyms_add(elf, SHT_SYMTAB, &regions, &arena, &syms, &nbad);
+		found = program && !has_loader(elf) && !syms.len;
+	}
+	vec_for_each (s, &syms)
+		found |= s->flags & RAW_GLOBAL && !(s->flags & RAW_ELSEWHERE) && !strcmp(s->name, "malloc");
+	vec_free(&syms);
+	arena_free(&arena);
+	vec_free(&regions);
+	elf_end(elf);
+	return found;
 }
 
 static void add_needed_in(struct heap_sites *h, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
@@ -270,7 +442,7 @@ static void add_needed(struct heap_sites *h, size_t file)
 
 static int add_secure(struct heap_sites *h, const char *path, struct diag *d)
 {
-	if (!uprobes_survive_setuid())
+	if (!heap_sites_can_trap() && !uprobes_survive_setuid())
 		return diag_error(d, "-H: %s is set-user-id, and this kernel removes breakpoints when it starts: "
 				     "start it, and record it with -P", path);
 	h->shared = true;
@@ -278,6 +450,7 @@ static int add_secure(struct heap_sites *h, const char *path, struct diag *d)
 		add_binary(h, i, i == 0, d);
 		add_needed(h, i);
 	}
+	finish(h);
 	if (allocates(h))
 		return 0;
 	return diag_error(d, "-H: %s is set-user-id, and the libraries that it names have no malloc: start it, and record "
@@ -302,6 +475,7 @@ int heap_sites_of_program(const char *path, struct diag *d, struct heap_sites *r
 	if (!here || loads)
 		return 0;
 	add_binary(ret, 0, true, d);
+	finish(ret);
 	if (!allocates(ret)) {
 		ret->sites.len = 0;
 		diag_warn(d, "-H: %s is linked statically and has no function named malloc, so its heap is not traced: link "
@@ -313,5 +487,6 @@ int heap_sites_of_program(const char *path, struct diag *d, struct heap_sites *r
 void heap_sites_free(struct heap_sites *h)
 {
 	vec_free(&h->sites);
+	vec_free(&h->ends);
 	probe_sites_free(&h->files);
 }

@@ -29,6 +29,7 @@ enum { PROBE_SITES_MAX = 1000 }; /* of one SPEC */
 struct probe_end {
 	uint64_t offset, vaddr; /* in the file; its address there */
 	bool tail;              /* a tail call: nothing is returned yet */
+	uint64_t target;        /* of a tail call, if it is known; else 0 */
 	bool other;             /* perhaps of another function */
 	struct er_place jump;   /* of the target, if the jump may also stay in the function */
 	int64_t low[ER_SPAN_PARTS], high[ER_SPAN_PARTS]; /* the function's parts, from this address */

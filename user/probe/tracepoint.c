@@ -3,40 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/mount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/experiment/syscalls.h"
+#include "loaders/tracefs.h"
 
 enum { FORMAT_MAX = 64 << 10 };
-
-/* A directory descriptor of tracefs; -errno. */
-static int open_tracefs(void)
-{
-	int fd = open("/sys/kernel/tracing/events", O_PATH | O_DIRECTORY | O_CLOEXEC), fs, err;
-
-	if (fd >= 0) {
-		close(fd);
-		return open("/sys/kernel/tracing", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
-	fs = syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
-	if (fs < 0)
-		return -errno;
-	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 ||
-	    (fd = syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0)) < 0) {
-		err = errno;
-		close(fs);
-		return -err;
-	}
-	close(fs);
-	return fd;
-}
 
 static int read_file(int dir, const char *path, struct buf *ret)
 {
@@ -148,7 +125,7 @@ static int no_tracepoint(const struct probe_spec *s, const char *group, const ch
 static int find(const struct probe_spec *s, const char *group, const char *name, bool user,
 		struct diag *d, struct probe_sites *ret)
 {
-	int dir = open_tracefs(), err;
+	int dir = tracefs_open(), err;
 	__cleanup(freep) char *id_path = xasprintf("events/%s/%s/id", group, name);
 	__cleanup(freep) char *format_path = xasprintf("events/%s/%s/format", group, name);
 	struct buf id = { 0 }, format = { 0 };

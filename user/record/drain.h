@@ -36,6 +36,7 @@ struct drain_parts {
 	bool each_thread; /* do not fold short-lived threads */
 	bool targets; /* -T: time off the CPU is shown as <SLEEPING> and <STALLED> */
 	bool program; /* only a program and its descendants are recorded; the founder is the program's */
+	bool sampled; /* -H sampled */
 	int ncpus; /* CPU ids are below this */
 };
 
@@ -68,7 +69,7 @@ void drain_relieve(struct drain *dr);
  * Turn what the rings of heap events had at heap_server_mark into packets; with `last` all of it. The
  * procmap must be up to date.
  */
-void drain_heap(struct drain *dr, struct heap_server *heap, enum heap_mode mode, bool last);
+void drain_heap(struct drain *dr, struct heap_server *heap, bool last);
 /*
  * The same for the counts of locks. With `paused` they are read and dropped: what is counted during a
  * pause is in no packet.

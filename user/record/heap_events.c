@@ -21,7 +21,6 @@ enum {
 
 struct sink {
 	struct drain *dr;
-	enum heap_mode mode;
 	unsigned n;
 	/* The process of the last event, which is the same for most. */
 	pid_t pid;
@@ -98,12 +97,12 @@ static struct output *output_of(struct drain *dr, const struct actor *a, uint64_
  * The sampler chooses a block of s bytes with the probability 1 - exp(-s / mean) (heap_sample.h).
  * A chosen block counts as s bytes divided by this probability.
  */
-static uint64_t weight(const struct sink *k, const struct heap_record *r)
+static uint64_t weight(const struct drain *dr, unsigned kind, uint64_t size)
 {
-	double s = r->size;
+	double s = size;
 
-	if (k->mode != HEAP_SAMPLED || r->kind == HEAP_SLOT_MMAP || r->kind == HEAP_SLOT_MUNMAP || !r->size)
-		return r->size;
+	if (!dr->parts.sampled || kind == HEAP_SLOT_MMAP || kind == HEAP_SLOT_MUNMAP || !size)
+		return size;
 	return s / -expm1(-s / HEAP_SAMPLE_BYTES) + 0.5;
 }
 
@@ -143,7 +142,7 @@ static void write_packet(struct sink *k, const struct heap_process *p, const str
 	uid = stacks_write(dr->stacks, output, heap_stack_id(p, r->stack),
 			   &(struct stack_shape){ .with_user = true, .time_ns = r->time_ns });
 	put_packet(dr, output, &actor, r->time_ns, 0, uid ? uid : lost_stack(dr, output),
-		   &(struct heap_fields){ r->kind, weight(k, r), r->address, r->old });
+		   &(struct heap_fields){ r->kind, weight(dr, r->kind, r->size), r->address, r->old });
 }
 
 /* A record of BPF, from a program that does not load the library. */
@@ -168,7 +167,7 @@ bool write_heap(struct drain *dr, const void *record, bool last_chance)
 		return false;
 	dr->nwritten[ER_KIND_HEAP]++;
 	put_packet(dr, output, &actor, time_ns, h->at.cpu, uid ? uid : lost_stack(dr, output),
-		   &(struct heap_fields){ h->kind, h->size, h->address, h->old });
+		   &(struct heap_fields){ h->kind, weight(dr, h->kind, h->size), h->address, h->old });
 	return true;
 }
 
@@ -190,9 +189,9 @@ static void take_event(void *ctx, const struct heap_process *p, const struct hea
 	write_packet(k, p, r);
 }
 
-void drain_heap(struct drain *dr, struct heap_server *heap, enum heap_mode mode, bool last)
+void drain_heap(struct drain *dr, struct heap_server *heap, bool last)
 {
-	struct sink k = { .dr = dr, .mode = mode };
+	struct sink k = { .dr = dr };
 	const struct heap_sink sink = { .stack = take_stack, .event = take_event, .ctx = &k };
 
 	heap_server_take(heap, &sink, BATCH, last);

@@ -105,7 +105,7 @@ static void child(int gate, const struct load_start *s)
 	    (s->heap && heap_server_environment(s->heap) < 0) ||
 	    (s->locks && heap_server_environment(s->locks) < 0) ||
 	    (s->collector && collector_server_environment(s->collector) < 0) ||
-	    (s->how & LOAD_STOP && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
+	    ((s->how & LOAD_STOP || s->trapped) && ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)) {
 		diag_say(stderr, "%s: load '%s': cannot be prepared: %s", s->recorder, argv[0],
 			 strerror(errno));
 		_exit(STATUS_CANNOT_RUN);
@@ -124,7 +124,8 @@ int load_prepare(struct load *l, const struct load_start *s, struct diag *d)
 	char *const *argv = s->argv;
 	int ends[2];
 
-	*l = (struct load){ .pidfd = -1, .gate = -1, .how = s->how, .recorder = s->recorder };
+	*l = (struct load){ .pidfd = -1, .gate = -1, .how = s->how, .recorder = s->recorder,
+			    .trapped = s->trapped, .ctx = s->ctx };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return diag_errno(d, errno, "load '%s': cannot be prepared", argv[0]);
 	l->pid = fork();
@@ -177,18 +178,27 @@ static bool await_stop(struct load *l)
 	return WIFSTOPPED(status);
 }
 
-/*
- * The exec traps. Detach from the load with a stop signal pending. The load stops when it gets a CPU.
- */
+/* Detach from the load with a stop signal pending. The load stops when it gets a CPU. */
 static void leave_stopped(struct load *l)
 {
-	if (!await_stop(l))
-		return;
 	ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(long)SIGSTOP);
 	if (!await_stop(l))
 		return;
 	fprintf(stderr, "%s: the load is process %d, stopped: attach a debugger, or kill -CONT %d\n",
 		l->recorder, l->pid, l->pid);
+}
+
+/* The exec traps. */
+static void take_trap(struct load *l)
+{
+	if (!await_stop(l))
+		return;
+	if (l->trapped)
+		l->trapped(l->ctx);
+	if (l->how & LOAD_STOP)
+		leave_stopped(l);
+	else
+		ptrace(PTRACE_DETACH, l->pid, NULL, NULL);
 }
 
 int load_go(struct load *l, struct diag *d)
@@ -199,8 +209,8 @@ int load_go(struct load *l, struct diag *d)
 	l->gate = -1;
 	if (!ok)
 		return diag_error(d, "load: ended before it could be started");
-	if (l->how & LOAD_STOP)
-		leave_stopped(l);
+	if (l->how & LOAD_STOP || l->trapped)
+		take_trap(l);
 	return 0;
 }
 

@@ -26,6 +26,8 @@ struct load {
 	int signal; /* that ended it; 0: none */
 	uint64_t cpu_ns; /* CPU time of it and of the processes that were waited for; once ended */
 	const char *recorder; /* for messages; borrowed */
+	void (*trapped)(void *ctx);
+	void *ctx;
 };
 
 enum load_how {
@@ -47,6 +49,8 @@ struct load_start {
 	const struct heap_server *heap; /* traces its heap; NULL: nothing does */
 	const struct heap_server *locks; /* counts the locks that it takes; NULL: nothing does */
 	const struct collector_server *collector; /* takes its calls; NULL: nothing does */
+	void (*trapped)(void *ctx); /* called when it has been executed, before its first instruction; NULL */
+	void *ctx;
 	const int *fds;       /* become its standard output and standard error; 0: as they are */
 };
 

@@ -163,7 +163,7 @@ static void take_processes(struct recording_session *s, bool last)
 	if (s->clock)
 		clock_events_take(s->clock, s->heap, last);
 	else if (s->heap)
-		drain_heap(s->drain, s->heap, s->plan->heap, last);
+		drain_heap(s->drain, s->heap, last);
 	if (s->locks)
 		drain_locks(s->drain, s->locks, is_paused(&s->recorder_xml.pauses), last);
 }
@@ -474,6 +474,7 @@ static void recording_session_fini(struct recording_session *s)
 	table_source_free(s->tables);
 	unwind_worker_stop(s->worker);
 	heap_server_close(s->heap);
+	heap_unseen_free(s->unseen);
 	heap_server_close(s->locks);
 	collector_server_close(s->collector);
 	clock_events_free(s->clock);

@@ -133,7 +133,10 @@ static int open_perf(struct recording_session *s, const struct capture_plan *cp)
 static struct capture_heap heap_capture(const struct recording_session *s, pid_t **pids)
 {
 	const struct heap_sites *h = &s->plan->heap_sites;
-	struct capture_heap ret = { .sites = h->sites.data, .nsites = h->sites.len };
+	struct capture_heap ret = {
+		.sites = h->sites.data, .nsites = h->sites.len, .ends = h->ends.data, .nends = h->ends.len,
+		.inherit = h->inherit, .mean = s->plan->heap == HEAP_SAMPLED ? HEAP_SAMPLE_BYTES : 0,
+	};
 
 	if (!h->sites.len || !h->shared)
 		return ret;
@@ -249,6 +252,7 @@ static void open_drain(struct recording_session *s)
 		.targets = s->plan->targets.len || s->plan->program,
 		.program = s->plan->program,
 		.cuts = plan_rolls(s->plan),
+		.sampled = s->plan->heap == HEAP_SAMPLED,
 	};
 
 	s->recorder_xml = (struct recorder_xml){ .plan = s->plan, .drops = &s->drops, .control = &s->control,
@@ -262,6 +266,10 @@ static void open_drain(struct recording_session *s)
 	parts.tables = s->tables;
 	s->drain = drain_new(&parts);
 	hooks.ctx = s->drain;
+	if (s->plan->heap_sites.inherit) {
+		hooks.family_ctx = s->unseen = heap_unseen_new(&s->plan->heap_sites);
+		hooks.family = heap_unseen_mapped;
+	}
 	s->procmap = procmap_new(&hooks);
 	drain_set_procmap(s->drain, s->procmap);
 	recording_set_relief(s->recording, recording_session_meanwhile, s);
@@ -328,7 +336,7 @@ static void tell_attached(struct recording_session *s)
 	if (plan->program && plan->capture.trace_ns == TRACE_ALL)
 		tell(s, "-s all: only waits are recorded, and not how often locks are taken without a wait: for that "
 			"let collect start the program");
-	if (plan->heap && (!plan->program || plan->follow != FOLLOW_OFF))
+	if (plan->heap && !plan->heap_sites.inherit && (!plan->program || plan->follow != FOLLOW_OFF))
 		tell(s, "-H: the heap of this process is traced, and not that of processes that it creates: for that "
 			"let the recorder start the program");
 }
@@ -471,12 +479,23 @@ static int open_servers(struct recording_session *s)
 	return (s->heap || !(plan->timers || (plan->heap && plan->load))) && (s->locks || !plan->locks) ? 0 : -1;
 }
 
+/* The program is set-user-id and has been executed: the kernel would have removed breakpoints by that. */
+static void aim_at_load(void *ctx)
+{
+	struct recording_session *s = ctx;
+	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
+
+	capture_heap_aim(s->capture, s->load.pid, s->d);
+	privilege_return(before);
+}
+
 int recording_session_begin(struct recording_session *s)
 {
 	struct load_start start = {
 		.recorder = plan_recorder(s->plan),
 		.argv = s->plan->load, .mask = &s->old_mask, .fds = s->plan->load_fds,
 		.how = (s->plan->leave_stopped ? LOAD_STOP : 0) | (s->plan->jit ? LOAD_JIT : 0),
+		.trapped = s->plan->heap_sites.inherit ? aim_at_load : NULL, .ctx = s,
 	};
 	struct expwriter *w;
 

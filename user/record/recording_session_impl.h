@@ -21,6 +21,7 @@
 #include "user/record/task_events.h"
 #include "user/record/follow.h"
 #include "user/record/heap_server.h"
+#include "user/record/heap_unseen.h"
 #include "user/record/host.h"
 #include "user/record/live.h"
 #include "user/record/load.h"
@@ -73,6 +74,7 @@ struct recording_session {
 	struct recording *recording;
 	struct drain *drain;
 	struct heap_server *heap;     /* -H, or the plan has timers; NULL: neither */
+	struct heap_unseen *unseen;   /* NULL: no heap is traced by breakpoints that children inherit */
 	struct heap_server *locks;    /* counts of locks; NULL: there are none */
 	struct collector_server *collector; /* calls of the load and of targets; NULL: there are none */
 	struct clock_events *clock;   /* NULL: the plan has no timers */

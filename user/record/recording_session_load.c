@@ -168,6 +168,10 @@ static void say_untold(struct recording_session *s)
 
 void recording_session_say_untold(struct recording_session *s)
 {
+	__cleanup(freep) char *unseen = heap_unseen_text(s->unseen);
+
+	if (unseen)
+		say(s, unseen);
 	if (s->clock)
 		say_untold(s);
 	else if (s->heap)

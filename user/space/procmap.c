@@ -46,6 +46,8 @@ static void map_file(struct procmap *pm, struct image *im, struct mapping *m, co
 		m->file = files_number(&pm->files, m);
 	if (!m->path || !space_add(im, m, &pm->hooks))
 		pm->counts.mappings++;
+	else if (im->lineage && pm->hooks.family)
+		pm->hooks.family(pm->hooks.family_ctx, im, m);
 }
 
 /* --- processes and images --- */

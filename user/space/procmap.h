@@ -97,6 +97,9 @@ struct procmap_hooks {
 	bool (*unmapped_file)(void *ctx, uint32_t file);
 	bool (*forget_file)(void *ctx, uint32_t file);
 	void *ctx;
+	/* NULL, or: an image of the family (procmap_follow) has mapped this. */
+	void (*family)(void *ctx, const struct image *im, const struct mapping *m);
+	void *family_ctx;
 };
 
 struct procmap_counts {

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Heap tracing by breakpoints (-H on with -P) of allocators whose operator new does not call malloc:
+# jemalloc, and one that the test builds. Its program counts what it allocates, with exceptions that
+# operator new throws. Statically linked, libstdc++'s calls malloc and counts once.
+. "$(dirname "$0")/../lib/live.sh"
+[ -x "$O/bin/collect" ] || skip_all "collect was not built"
+command -v g++ >/dev/null || skip_all "g++ is not installed: apt-get install g++"
+
+collect=$O/bin/collect
+metrics=i.heapalloccnt:i.heapallocbytes:i.heapleakcnt:i.heapleakbytes
+
+cat >ops.cc <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <unistd.h>
+
+#define FUNCTION extern "C" __attribute__((noinline))
+struct block { char bytes[100]; };
+struct alignas(64) wide { char bytes[192]; };
+static void *volatile sink;
+static volatile size_t huge = ~0ul >> 2;
+
+FUNCTION void keep() { for (int i = 0; i < 500; i++) sink = new block; }
+FUNCTION void arrays() { for (int i = 0; i < 300; i++) { block *b = new block[3]; sink = b; delete[] b; } }
+FUNCTION void wides() { for (int i = 0; i < 40; i++) sink = new wide; wide *w = new wide; sink = w; delete w; }
+FUNCTION void nothrow() { for (int i = 0; i < 70; i++) sink = new (std::nothrow) block; }
+FUNCTION void mixed() { for (int i = 0; i < 20; i++) { sink = malloc(77); void *m = malloc(33); sink = m; free(m); sink = new char[55]; } }
+/* The frame of the call that has thrown is below this one's, and its words stay as they were. */
+FUNCTION void deep(int n)
+{
+	char room[400];
+	sink = room;
+	if (n) { deep(n - 1); __asm__ volatile("" ::: "memory"); return; }
+	sink = new block;
+	void *m = malloc(44);
+	sink = m;
+	free(m);
+}
+FUNCTION int throwing(int n)
+{
+	char room[64];
+	sink = room;
+	if (n) return throwing(n - 1) + 1;
+	sink = new char[huge];
+	return 0;
+}
+FUNCTION void refused(int n)
+{
+	if (new (std::nothrow) char[huge]) abort();
+	try { throwing(n); abort(); } catch (std::bad_alloc &) { }
+	deep(n % 5);
+}
+
+int main()
+{
+	char word[100];
+	dprintf(1, "ready\n");
+	while (read(0, word, sizeof(word)) > 0) {
+		for (int i = 0; i < 10; i++) { keep(); arrays(); wides(); nothrow(); mixed(); }
+		for (int i = 0; i < 50; i++) refused(i);
+		dprintf(1, "done\n");
+	}
+}
+END
+# An allocator in the manner of jemalloc: a quick way, and a jump to a slow one that may throw.
+cat >own.cc <<'END'
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+static char room[64 << 20];
+static size_t used;
+static void *take(size_t n, size_t align)
+{
+	if (n > sizeof(room)) return nullptr;
+	size_t at = __atomic_fetch_add(&used, (n + 2 * align - 1) & ~(align - 1), __ATOMIC_RELAXED);
+	return at + n + align > sizeof(room) ? nullptr : (char *)(((size_t)room + at + align - 1) & ~(align - 1));
+}
+static __attribute__((noinline)) void *slow(size_t n, bool may_throw)
+{
+	void *p = take(n, 16);
+	if (!p && may_throw) throw std::bad_alloc();
+	return p;
+}
+extern "C" void *malloc(size_t n) { return take(n, 16); }
+extern "C" void *calloc(size_t n, size_t m) { return take(n * m, 16); }
+extern "C" void *realloc(void *o, size_t n) { void *p = take(n, 16); return o ? memcpy(p, o, n) : p; }
+extern "C" void free(void *) { }
+void *operator new(size_t n) { return n < 64 ? take(n, 16) : slow(n, true); }
+void *operator new[](size_t n) { return slow(n, true); }
+void *operator new(size_t n, const std::nothrow_t &) noexcept { return slow(n, false); }
+void *operator new[](size_t n, const std::nothrow_t &) noexcept { return slow(n, false); }
+void *operator new(size_t n, std::align_val_t a) { void *p = take(n, (size_t)a); if (!p) throw std::bad_alloc(); return p; }
+void operator delete(void *p) noexcept { free(p); }
+void operator delete[](void *p) noexcept { free(p); }
+void operator delete(void *p, size_t) noexcept { free(p); }
+void operator delete[](void *p, size_t) noexcept { free(p); }
+void operator delete(void *p, size_t, std::align_val_t) noexcept { free(p); }
+END
+g++ -O2 ops.cc -o ops 2>gcc.err || { not_ok "the program is compiled" "$(cat gcc.err)"; exit 1; }
+
+# Function, allocations, bytes, leaks, leaked bytes; mixed has those of malloc, too.
+expected="keep 5000 500000 5000 500000
+arrays 3000 900000 0 0
+wides 410 78720 400 76800
+nothrow 700 70000 700 70000
+mixed 600 33000 400 26400
+deep 100 7200 50 5000"
+
+# traced NAME PRELOAD PROGRAM: attach, let it do all, compare.
+traced()
+{
+	local name=$1 recorder line f
+	rm -f words && mkfifo words
+	env ${2:+LD_PRELOAD=$2} "$3" <words >out & pid=$!
+	exec 9>words
+	until grep -q ready out; do sleep 0.05; done
+	"$collect" -p off -H on -P $pid -o "$name.er" >record.out 2>record.err & recorder=$!
+	until [ -s "$name.er/recorder.xml" ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	echo all >&9
+	until grep -q done out || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -INT $recorder
+	wait $recorder || not_ok "$name: is recorded" "$(cat record.err)"
+	exec 9>&-
+	wait $pid
+	check_that "$name: the program ends as by itself" "$? == 0" "$(cat out)"
+	"$er_print" -metrics $metrics:name -functions "$name.er" >rows 2>&1
+	echo "$expected" | while read -r f line; do
+		[ "$(awk -v f="$f" '$5 == f { print $1, $2, $3, $4 }' rows)" = "$line" ] && echo "$f" >>"$name.good"
+	done
+	check_that "$name: allocations and leaks by function" "$(grep -c . "$name.good") == 6" "$(cat "$name.good" rows record.err)"
+	check_that "$name: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
+}
+
+if g++ -O2 -fPIC -shared own.cc -o libown.so 2>gcc.err; then
+	traced own "$PWD/libown.so" ./ops
+else
+	not_ok "an allocator is compiled" "$(cat gcc.err)"
+fi
+lib=$(ldconfig -p | awk '/libjemalloc\.so\.2/ { print $NF; exit }')
+[ -n "$lib" ] && traced jemalloc "$lib" ./ops || skip "jemalloc" "not installed"
+traced glibc "" ./ops
+g++ -O2 -static ops.cc -o static 2>gcc.err && traced static "" ./static || skip "static" "it cannot be built here"
