@@ -183,13 +183,18 @@ struct er_io {
 	char name[ER_IO_NAME_BYTES + ER_IO_NAME_LAST];
 };
 
-/* A place where a probe is attached. */
+/*
+ * A place where a probe is attached. If it is a jump to what is in `jump`, it is hit if that is, from this
+ * instruction, in none of the function's parts. ER_PLACE_NONE: it is always hit.
+ */
 struct er_probe_site {
 	__u32 probe;
 	__u32 pad;
 	struct er_place places[ER_PROBE_VALUES];
 };
 
+	struct er_place jump;
+	__s64 low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
 struct er_probe_rule {
 	__u32 nvalues, ntests;
 	__u32 counts_only; /* send no records */
@@ -371,11 +376,7 @@ struct er_span_site {
 	__u32 place; /* a function's begin: the same number for all names that begin there, else another one */
 	__u16 mark;  /* 1: hits that do not pass the tests are marks of other spans */
 	__u16 quiet; /* an end that may be another function's: without a begin it is not counted */
-	/*
-	 * An end that is a jump to what is in `jump`. It ends nothing if that is, from this instruction,
-	 * in one of the function's parts. ER_PLACE_NONE: it always ends the span.
-	 */
-	struct er_place jump;
+	struct er_place jump; /* of an end, as in er_probe_site */
 	__s64 low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
 	struct er_place places[ER_SPAN_ARGS]; /* of the arguments, in the order of the SPEC */
 	struct er_test tests[ER_PROBE_TESTS]; /* of arguments that are read here; all must be true */

@@ -54,6 +54,26 @@ static __always_inline bool place_read(const void *ctx, const struct er_place *p
 	return true;
 }
 
+/*
+ * Whether a jump at `ip` to what is in `jump` leaves the function, whose parts lie between low[i] and high[i], from
+ * ip. ER_PLACE_NONE: it does. A jump whose target cannot be read may not.
+ */
+static __always_inline bool place_leaves(const void *ctx, __u64 ip, const struct er_place *jump, const __s64 *low,
+					 const __s64 *high)
+{
+	__u64 to;
+
+	if (jump->kind == ER_PLACE_NONE)
+		return true;
+	if (!place_read(ctx, jump, &to))
+		return false;
+	to -= ip;
+	for (int i = 0; i < ER_SPAN_PARTS; i++)
+		if ((__s64)to >= low[i] && (__s64)to < high[i])
+			return false;
+	return true;
+}
+
 static __always_inline bool test_signed(__s64 v, __s64 constant, __u32 op)
 {
 	switch (op) {

@@ -101,6 +101,19 @@ static __always_inline bool passes(const void *ctx, const struct er_probe_site *
 	return true;
 }
 
+/* Whether the place is hit. See er_probe_site. */
+static __noinline bool is_hit(void *ctx)
+{
+	const struct er_probe_site *site = site_of(ctx);
+	__u64 ip = 0;
+
+	if (!site)
+		return false;
+	if (site->jump.kind != ER_PLACE_NONE)
+		bpf_probe_read_kernel(&ip, sizeof(ip), ctx + __builtin_offsetof(struct pt_regs, ip));
+	return place_leaves(ctx, ip, &site->jump, site->low, site->high);
+}
+
 /* Bounded directly before its use: on 6.1 the verifier loses the bound when the value is spilled. */
 static __always_inline void count_hit(struct er_probe_cpu *pc, __u32 probe)
 {
@@ -176,7 +189,7 @@ static __always_inline void hit(void *ctx, bool user, struct er_cpu *c)
 	__u64 stack = 0;
 	int area;
 
-	if (!thread_wanted(bpf_get_current_task_btf()) || !take_hit(ctx))
+	if (!thread_wanted(bpf_get_current_task_btf()) || (user && !is_hit(ctx)) || !take_hit(ctx))
 		return;
 	gather(&sm);
 	sm.cpu = c;

@@ -377,20 +377,10 @@ static __always_inline bool span_passes(const void *regs, const struct er_span_s
 	return true;
 }
 
-/* Whether the instruction of an end leaves the function. A jump whose target cannot be read may not. */
+/* Whether the instruction of an end leaves the function. */
 static __always_inline bool span_leaves(const struct pt_regs *regs, const struct er_span_site *site)
 {
-	__u64 to;
-
-	if (site->jump.kind == ER_PLACE_NONE)
-		return true;
-	if (!place_read(regs, &site->jump, &to))
-		return false;
-	to -= regs->ip;
-	for (int i = 0; i < ER_SPAN_PARTS; i++)
-		if ((__s64)to >= site->low[i] && (__s64)to < site->high[i])
-			return false;
-	return true;
+	return place_leaves(regs, regs->ip, &site->jump, site->low, site->high);
 }
 
 /* The place that a program was called for. */

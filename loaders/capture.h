@@ -97,6 +97,9 @@ struct capture_counted {
 struct capture_probe_site {
 	const char *name;
 	struct uprobe_site at;   /* its cookie is not used */
+	uint32_t function;       /* a number: places of one function are refused together */
+	struct er_place jump;    /* see er_probe_site */
+	int64_t low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
 	struct er_place places[ER_PROBE_VALUES];
 };
 
@@ -313,14 +316,14 @@ uint32_t capture_count(struct capture *c, int cpu, enum er_kind kind, uint32_t p
 void capture_counted(const struct capture *c, size_t counter, struct capture_counted *ret);
 /* `probe` is an index into the plan's probes. */
 void capture_probed(const struct capture *c, size_t probe, struct capture_probed *ret);
-/* Runs of the programs of `heap` that the kernel left out. */
-uint64_t capture_heap_missed(const struct capture *c);
-/* All 0 without `io`. Valid until capture_close. */
 /*
  * With heap->starts and heap->inherit: the process runs its program now, so its breakpoints can be set. Call it
  * before the first instruction. Needs the privileges of capture_open. 0, or -errno after a report.
  */
 int capture_heap_aim(struct capture *c, pid_t pid, struct diag *d);
+/* Runs of the programs of `heap` that the kernel left out. */
+uint64_t capture_heap_missed(const struct capture *c);
+/* All 0 without `io`. Valid until capture_close. */
 void capture_io_counts(const struct capture *c, struct capture_io *ret);
 /*
  * Adds the counts of each system call to ret[number], an array of ER_MAX_SYSCALLS. Adds nothing

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -91,10 +92,12 @@ static int fill_maps(struct probes *p)
 
 		err = fill_rule(p, i);
 		for (size_t k = 0; k < def->nsites && !err; k++, number++) {
-			struct er_probe_site site = { .probe = i };
+			const struct capture_probe_site *from = &def->sites[k];
+			struct er_probe_site site = { .probe = i, .jump = from->jump };
 
-			for (int v = 0; v < ER_PROBE_VALUES; v++)
-				site.places[v] = def->sites[k].places[v];
+			memcpy(site.low, from->low, sizeof(site.low));
+			memcpy(site.high, from->high, sizeof(site.high));
+			memcpy(site.places, from->places, sizeof(site.places));
 			if (bpf_map_update_elem(bpf_map__fd(p->skel->maps.er_probe_sites), &number, &site,
 						BPF_ANY))
 				err = -errno;
@@ -195,6 +198,15 @@ static size_t list_sites(const struct capture_probe *def, uint32_t first, struct
 	return n;
 }
 
+/* Without one of its ends calls of the function would be missing. */
+static void refuse(struct probes *p, const struct capture_probe *def, size_t site)
+{
+	for (size_t i = 0; i < def->nsites; i++)
+		if (def->sites[i].function == def->sites[site].function)
+			def->sites[i].at.refused = true;
+	p->refused = true;
+}
+
 static int attach_sites(struct probes *p, const struct capture_probe *def, uint32_t first, pid_t pid, struct diag *d)
 {
 	__cleanup(freep) struct uprobe_site *sites = xcalloc(def->nsites, sizeof(*sites));
@@ -203,10 +215,9 @@ static int attach_sites(struct probes *p, const struct capture_probe *def, uint3
 
 	if (err)
 		return report(def, sites[bad].cookie - first, err, d);
-	for (size_t i = 0; i < n; i++) {
-		def->sites[sites[i].cookie - first].at.refused |= sites[i].refused;
-		p->refused |= sites[i].refused;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].refused)
+			refuse(p, def, sites[i].cookie - first);
 	return 0;
 }
 

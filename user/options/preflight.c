@@ -157,8 +157,8 @@ static void preview_times(const struct plan *plan, FILE *out)
 	if (plan->capture.io)
 		fprintf(out, "I/O:            each system call that does I/O\n");
 	vec_for_each(p, &plan->probes)
-		fprintf(out, "probe:          %s, %zu place%s%s\n", p->spec.name, p->places.len,
-			p->places.len == 1 ? "" : "s", p->counts_only ? ", counted only" : "");
+		fprintf(out, "probe:          %s, %zu place%s%s\n", p->spec.name, probe_nplaces(p),
+			probe_nplaces(p) == 1 ? "" : "s", p->counts_only ? ", counted only" : "");
 	if (plan->sample_s)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	else

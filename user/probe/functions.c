@@ -22,7 +22,7 @@ enum {
 
 struct function_search {
 	const struct symtab *t;
-	bool unwound; /* a span may not probe returns: exceptions may pass */
+	bool unwound; /* returns may not be probed: exceptions may pass */
 	bool returns; /* returns are probed */
 	bool many;    /* the name has wildcards: what cannot be probed is left out */
 	const struct probe_spec *s;
@@ -217,6 +217,16 @@ static void leave_out(struct function_search *f, char *name, const char *why)
 	vec_push(&f->ret->left, (struct probe_left){ .name = name, .why = why });
 }
 
+/* A probe does not know the begin of a call, so it cannot tell whose end it is. */
+static int find_ends(const struct function_search *f, const struct sym *sym, probe_ends *ends)
+{
+	int err = ends_find(f->im, f->t, sym, ends);
+
+	vec_for_each (end, ends)
+		err |= f->s->use != PROBE_FOR_SPAN && end->other ? -1 : 0;
+	return err;
+}
+
 /* Why the function cannot be probed; NULL: it can. Its ends are found if they are needed. */
 static const char *refusal(struct function_search *f, const struct sym *sym, probe_ends *ends)
 {
@@ -226,7 +236,7 @@ static const char *refusal(struct function_search *f, const struct sym *sym, pro
 		f->ifunc = true;
 		return by_ifunc;
 	}
-	if (f->returns && f->unwound && ends_find(f->im, f->t, sym, ends))
+	if (f->returns && f->unwound && find_ends(f, sym, ends))
 		return no_ends;
 	return why;
 }
@@ -262,6 +272,8 @@ static int take(struct function_search *f, const struct sym *sym, char *name)
 		return 0;
 	}
 	why = refusal(f, sym, &ends);
+	if (why)
+		vec_free(&ends);
 	if (why && f->many) {
 		leave_out(f, name, why);
 		return 0;
@@ -410,7 +422,7 @@ static int refuse_go(const struct probe_spec *s, const struct image_file *im, st
 static void set_returns(struct function_search *f)
 {
 	f->returns = f->s->ret || (f->s->use == PROBE_FOR_SPAN && !f->s->second);
-	f->unwound = f->s->use == PROBE_FOR_SPAN && !f->s->second && ends_unwound(f->im);
+	f->unwound = f->returns && ends_unwound(f->im);
 }
 
 int functions_add(const struct probe_spec *s, const struct image_file *im, const char *name,

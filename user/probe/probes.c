@@ -62,21 +62,52 @@ int probes_add(probe_list *l, const char *text, bool counts_only, struct diag *d
 
 static void add_place(struct probe *p, const char *name, struct uprobe_site at, const struct er_place *places)
 {
-	struct capture_probe_site site = { .name = name, .at = at };
+	struct capture_probe_site site = { .name = name, .at = at, .function = p->nfunctions++ };
 
 	memcpy(site.places, places, sizeof(site.places));
 	vec_push(&p->places, site);
 }
 
+/* The ends of a function whose return is not probed. A tail call has not returned anything. */
+static void add_ends(struct probe *p, const struct probe_site *at)
+{
+	vec_for_each (end, &at->ends) {
+		struct capture_probe_site site = { .name = at->name, .at = at->at, .function = p->nfunctions,
+						   .jump = end->jump };
+
+		site.at.offset = end->offset;
+		site.at.ret = false;
+		memcpy(site.low, end->low, sizeof(site.low));
+		memcpy(site.high, end->high, sizeof(site.high));
+		if (!end->tail)
+			memcpy(site.places, at->places, sizeof(site.places));
+		vec_push(&p->places, site);
+	}
+	p->nfunctions++;
+}
+
+/* Finds the places of one probe, and whether it has return probes of the kernel. */
+static int find_places(struct probe *p, const pid_t *pids, size_t n, struct diag *d)
+{
+	bool returns = false;
+
+	if (probe_sites_find(&p->spec, pids, n, d, &p->sites))
+		return -1;
+	vec_for_each (site, &p->sites.sites) {
+		if (site->ends.len)
+			add_ends(p, site);
+		else
+			add_place(p, site->name, site->at, site->places);
+		returns |= p->spec.ret && !site->ends.len;
+	}
+	return returns && seccomp_forbids(&p->spec, &p->sites, d) ? -1 : 0;
+}
+
 int probes_find(probe_list *l, const pid_t *pids, size_t n, struct diag *d)
 {
 	vec_for_each (p, l) {
-		if (probe_sites_find(&p->spec, pids, n, d, &p->sites))
+		if (find_places(p, pids, n, d))
 			return -1;
-		if (p->spec.ret && seccomp_forbids(&p->spec, &p->sites, d))
-			return -1;
-		vec_for_each (site, &p->sites.sites)
-			add_place(p, site->name, site->at, site->places);
 		if (p->sites.tracepoint >= 0)
 			add_place(p, p->spec.name, (struct uprobe_site){ .fd = -1 }, p->sites.places);
 	}
@@ -101,12 +132,18 @@ struct capture_probe *probes_capture(const probe_list *l)
 	return ret;
 }
 
+/* Whether the place is the first of its function. */
+static bool is_first(const struct probe *p, size_t place)
+{
+	return !place || p->places.data[place].function != p->places.data[place - 1].function;
+}
+
 size_t probe_nplaces(const struct probe *p)
 {
 	size_t n = 0;
 
-	vec_for_each (place, &p->places)
-		n += !place->at.refused;
+	for (size_t i = 0; i < p->places.len; i++)
+		n += is_first(p, i) && !p->places.data[i].at.refused;
 	return n;
 }
 
@@ -119,10 +156,10 @@ int probes_refused(const probe_list *l, struct diag *d)
 		__cleanup(freep) const char **names = xcalloc(p->places.len + 1, sizeof(*names));
 		size_t n = 0;
 
-		vec_for_each (place, &p->places)
-			if (place->at.refused)
-				names[n++] = place->name;
-		err = n ? probe_sites_refused(&p->spec, names, n, p->places.len - n, d) : 0;
+		for (size_t k = 0; k < p->places.len; k++)
+			if (is_first(p, k) && p->places.data[k].at.refused)
+				names[n++] = p->places.data[k].name;
+		err = n ? probe_sites_refused(&p->spec, names, n, probe_nplaces(p), d) : 0;
 	}
 	return err;
 }

@@ -14,7 +14,8 @@ struct probe {
 	struct probe_sites sites;
 	bool counts_only;
 	char *metric; /* its name in metric lists: letters, digits and _; unique */
-	VEC(struct capture_probe_site) places;
+	VEC(struct capture_probe_site) places; /* those of a function follow each other */
+	uint32_t nfunctions;
 };
 
 typedef VEC(struct probe) probe_list;
@@ -33,7 +34,7 @@ struct capture_probe *probes_capture(const probe_list *l);
  * of a probe is left or it has no wildcards.
  */
 int probes_refused(const probe_list *l, struct diag *d);
-/* The number of places where the probe is. */
+/* The number of places where the probe is. The ends of a function are one. */
 size_t probe_nplaces(const struct probe *p);
 void probes_free(probe_list *l);
 

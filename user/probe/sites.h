@@ -39,7 +39,7 @@ typedef VEC(struct probe_end) probe_ends;
 
 struct probe_site {
 	struct uprobe_site at; /* where; its descriptor belongs to probe_sites. The cookie is 0 */
-	probe_ends ends;       /* spans: breakpoints that take the place of a return probe; else empty */
+	probe_ends ends;       /* breakpoints that take the place of a return probe; else empty */
 	const char *binary;    /* its path */
 	char *name;            /* function, provider:probe or file:line; C++ names as in the source */
 	bool second;           /* of FUNCTION2 or PROBE2 */
