@@ -93,6 +93,11 @@ grp.1.er
 grp.2.er'
 [ "$(cat grp.erg)" = "$want" ] && ok "-g adds the experiment to the group" || not_ok "-g adds the experiment to the group" "$(cat grp.erg err)"
 
+for i in 1 2; do "$er_kernel" -g on -t 0.3 >/dev/null 2>err; done
+"$O/bin/collect" -g on true >/dev/null 2>>err
+[ "$(sed -n 3p ktest.erg) $(sed -n 2p test.erg)" = "ktest.2.er test.1.er" ] && ok "-g on: groups with the usual names" ||
+	not_ok "-g on: groups with the usual names" "$(cat ktest.erg test.erg err)"
+
 # Lower bounds are exact; upper bounds allow a busy machine some seconds. The load's CPU
 # time in the recording depends on other programs, but is never more than its duration.
 must_record t2.er -t 2

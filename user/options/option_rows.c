@@ -133,8 +133,10 @@ static int opt_dir(struct options *o, const char *arg, struct diag *d)
 
 static int opt_group(struct options *o, const char *arg, struct diag *d)
 {
+	if (!strcmp(arg, "on"))
+		arg = o->recorder == COLLECT ? "test.erg" : "ktest.erg";
 	if (!has_suffix(arg, ".erg"))
-		return diag_error(d, "-g '%s': the name of a group must end in .erg", arg);
+		return diag_error(d, "-g '%s': the name of a group must end in .erg: write one, or on for the usual name", arg);
 	o->plan.group = arg;
 	return 0;
 }
@@ -474,7 +476,7 @@ const struct option_row option_rows[] = {
 	{ COLLECT, 'o', NULL, "name.er", "name of the experiment (test.N.er, the next free)",
 	  opt_name },
 	{ BOTH, 'd', NULL, "dir", "directory for the experiment (.)", opt_dir },
-	{ BOTH, 'g', NULL, "group.erg", "add the experiment to this group", opt_group },
+	{ BOTH, 'g', NULL, "on|group.erg", "add the experiment to this group; on: the usual name", opt_group },
 	{ BOTH, 'O', NULL, "file", "append own messages, not the load's output, to it", opt_output },
 	{ BOTH, 'C', NULL, "comment", "keep a comment with the experiment; up to 10 times", opt_comment },
 	{ BOTH, 'A', NULL, "on|off|copy", "archive names (on), nothing, or copies of binaries",
