@@ -190,11 +190,11 @@ struct er_io {
 struct er_probe_site {
 	__u32 probe;
 	__u32 pad;
+	struct er_place jump;
+	__s64 low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
 	struct er_place places[ER_PROBE_VALUES];
 };
 
-	struct er_place jump;
-	__s64 low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
 struct er_probe_rule {
 	__u32 nvalues, ntests;
 	__u32 counts_only; /* send no records */
@@ -404,7 +404,7 @@ _Static_assert(sizeof(struct er_task) == 32, "ring contract");
 _Static_assert(sizeof(struct er_wait) == 152, "ring contract");
 _Static_assert(sizeof(struct er_total) == 400, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
-_Static_assert(ER_MAX_USER_FRAMES == 512, "ring contract");
+_Static_assert(ER_MAX_USER_FRAMES == 1536, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 96, "ring contract");
 _Static_assert(sizeof(struct er_probe) == 80 + 8 * ER_PROBE_VALUES, "ring contract");

@@ -375,6 +375,8 @@ static __always_inline bool end_is_for_now(__u32 end)
 	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED;
 }
 
+const volatile __u32 er_user_frames = ER_UNWIND_USUAL; /* the deepest walk */
+
 struct unwind_walk {
 	union stack_scratch *st;
 	struct unwind_env *env;
@@ -385,7 +387,10 @@ static __always_inline bool frame_put(struct unwind_walk *w, __u64 frame)
 {
 	__u32 to = w->at + w->env->n;
 
-	if (w->env->n >= ER_MAX_USER_FRAMES || to >= ER_MAX_FRAMES)
+	if (w->env->n >= er_user_frames)
+		return false;
+	barrier_var(to); /* bound it right before its use */
+	if (to >= ER_MAX_FRAMES)
 		return false;
 	w->st->s.pcs[to] = frame;
 	w->env->n++;

@@ -44,7 +44,8 @@ enum {
 	ER_RULE_WORDS = 4,
 	ER_RULE_MAX = 1 << 16,    /* rules of one file */
 	ER_RULE_NO_ENTRY = 0,
-	ER_UNWIND_FRAMES = 512,   /* the deepest walk */
+	ER_UNWIND_USUAL = 512,    /* frames of the deepest walk, */
+	ER_UNWIND_FRAMES = 1536,  /* if more are not asked for; up to here */
 };
 
 /* Where the canonical frame address (CFA) is. It is the caller's stack pointer after the return. */
@@ -170,7 +171,7 @@ enum er_end {
 	ER_END_FAULT,      /* the stack could not be read */
 	ER_END_NOT_RISING, /* the caller's frame would lie below its callee's */
 	ER_END_RA_ZERO,    /* the return address is 0 */
-	ER_END_DEPTH,      /* more than ER_UNWIND_FRAMES, or than was asked for */
+	ER_END_DEPTH,      /* more frames than the limit */
 	ER_END_SHORT,      /* the copy of the stack is too short */
 	ER_END_NO_VM,      /* code of a Java VM whose structures were not known at that moment */
 	ER_END_COUNT

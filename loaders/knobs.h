@@ -18,6 +18,7 @@
 		(skel)->rodata->er_ring_bytes = rings_bytes(rings);                                \
 		(skel)->rodata->er_raws = (plan)->raw_stacks;                                      \
 		(skel)->rodata->er_max_frames = stack_limit();                                     \
+		(skel)->rodata->er_user_frames = user_stack_limit();                               \
 		(skel)->rodata->er_has_targets = (plan)->ntargets > 0 || (plan)->family;           \
 		(skel)->rodata->er_has_family = (plan)->family;                                    \
 		(skel)->rodata->er_self = (plan)->exclude_self ? (plan)->self : 0;                 \

@@ -2,10 +2,12 @@
 #include "loaders/targets.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/unwind.h"
 #include "loaders/capture.h"
 #include "loaders/perf_event.h"
 
@@ -33,4 +35,38 @@ uint32_t stack_limit(void)
 	long frames = kernel_sysctl("perf_event_max_stack", ER_MAX_KERNEL_FRAMES);
 
 	return frames > 0 && frames < ER_MAX_KERNEL_FRAMES ? frames : ER_MAX_KERNEL_FRAMES;
+}
+
+/* 0: the variable is not set. False: it is no possible limit. */
+static bool read_limit(uint32_t *ret)
+{
+	const char *text = getenv("SP_COLLECTOR_STACKBUFSZ");
+	char *end;
+	long n;
+
+	*ret = 0;
+	if (!text)
+		return true;
+	n = strtol(text, &end, 10);
+	if (end == text || *end || n < ER_UNWIND_USUAL || n > ER_UNWIND_FRAMES)
+		return false;
+	*ret = n;
+	return true;
+}
+
+bool user_stack_limit_valid(int *least, int *most)
+{
+	uint32_t n;
+
+	*least = ER_UNWIND_USUAL;
+	*most = ER_UNWIND_FRAMES;
+	return read_limit(&n);
+}
+
+uint32_t user_stack_limit(void)
+{
+	uint32_t n;
+
+	read_limit(&n);
+	return n ? n : ER_UNWIND_USUAL;
 }

@@ -6,6 +6,7 @@
 #ifndef LOADERS_TARGETS_H
 #define LOADERS_TARGETS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bpf_map;
@@ -17,5 +18,11 @@ void targets_size(struct bpf_map *map, const struct capture_plan *plan);
 int targets_fill(const struct bpf_map *map, const struct capture_plan *plan);
 /* The most kernel frames that the kernel captures of one stack, up to ER_MAX_KERNEL_FRAMES. */
 uint32_t stack_limit(void);
+/*
+ * The most user frames: ER_UNWIND_USUAL, or what the environment variable SP_COLLECTOR_STACKBUFSZ says.
+ * user_stack_limit_valid: its value is a number from *least to *most; otherwise it is ignored.
+ */
+uint32_t user_stack_limit(void);
+bool user_stack_limit_valid(int *least, int *most);
 
 #endif

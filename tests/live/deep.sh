@@ -18,3 +18,18 @@ for kind in distinct same; do
 		ok "$kind: counted in the header" ||
 		not_ok "$kind: counted in the header" "$("$er_print" -header full $kind.er)"
 done
+
+# A higher limit, and values that are none.
+export SP_COLLECTOR_STACKBUFSZ=1536
+must_record raised.er -F on -p high -q 0 -- "$syn/deep" distinct 599 1
+cp record.out out
+pids=$(pid_of out)
+want=$(truth out bottom)
+got=$(seconds_of d000 i.totalcpu raised.er)
+late=$(late_of raised.er deep)
+check_that "raised: the function nearest to the root has its time" "$got + $late >= 0.98 * $want" "$got of $want, late $late"
+check_that "raised: nothing is truncated" "$(seconds_of '<Truncated-stack>' i.totalcpu raised.er) == 0"
+for bad in x 100 1537 ""; do
+	SP_COLLECTOR_STACKBUFSZ=$bad record no.er -t 1
+	check_that "SP_COLLECTOR_STACKBUFSZ='$bad' is refused" "$? != 0 && $(grep -c STACKBUFSZ record.err) == 1" "$(cat record.err)"
+done

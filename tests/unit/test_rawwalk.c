@@ -224,7 +224,7 @@ static void test_a_stack_deeper_than_frames_are_kept(void **state)
 {
 	static struct {
 		struct er_raw head;
-		uint64_t words[2 * ER_MAX_USER_FRAMES + 16];
+		uint64_t words[2 * 1000];
 	} deep;
 	struct walk_source src = { .maps = &f.maps, .space = f.space, .code = only_calls };
 	uint64_t sp = 0x7000000000, n = sizeof(deep.words) / 8, pc = 0;
@@ -243,9 +243,14 @@ static void test_a_stack_deeper_than_frames_are_kept(void **state)
 	deep.head.nbytes = sizeof(deep.words);
 	f.maps.files[LIBC].state = ER_FILE_NO_CFI;
 	walk_raw(&src, &deep.head, false, &w);
+	assert_int_equal(w.end, ER_END_DEPTH);
+	assert_int_equal(w.n, ER_UNWIND_USUAL);
+	setenv("SP_COLLECTOR_STACKBUFSZ", "700", 1);
+	walk_raw(&src, &deep.head, false, &w);
+	unsetenv("SP_COLLECTOR_STACKBUFSZ");
 	f.maps.files[LIBC].state = ER_FILE_UNKNOWN;
 	assert_int_equal(w.end, ER_END_DEPTH);
-	assert_int_equal(w.n, ER_MAX_USER_FRAMES);
+	assert_int_equal(w.n, 700);
 }
 
 static void test_a_return_address_that_is_nowhere_is_no_frame(void **state)

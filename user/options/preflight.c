@@ -2,15 +2,16 @@
 #include "user/options/preflight.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
-#include "loaders/features.h"
-#include "bpf/unwind.h"
 #include "loaders/family_uprobes.h"
+#include "loaders/features.h"
+#include "loaders/targets.h"
 #include "user/record/load.h"
 #include "user/space/procfs.h"
 
@@ -66,8 +67,13 @@ int preflight_load(const struct plan *plan, struct diag *d)
 
 int preflight(const struct plan *plan, struct diag *d)
 {
+	int least, most;
+
 	if (check_numbers(plan, d) < 0)
 		return -1;
+	if (!user_stack_limit_valid(&least, &most))
+		return diag_error(d, "SP_COLLECTOR_STACKBUFSZ='%s': it is the most frames of a stack: write a number from %d to "
+				     "%d, or unset it", getenv("SP_COLLECTOR_STACKBUFSZ"), least, most);
 	vec_for_each(t, &plan->targets) {
 		if (check_target(plan, t, d) < 0)
 			return -1;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "loaders/targets.h"
 #include "loaders/unwind.h"
 #include "user/space/space.h"
 #include "user/unwind/vmmemory.h"
@@ -139,7 +140,7 @@ void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool unta
 					      .ctx = &w };
 	const struct unwind_leaf leaf = { .ip = raw->regs[ER_DWARF_RIP], .sp = raw->regs[ER_DWARF_RSP],
 					  .bp = raw->regs[ER_DWARF_RBP] };
-	struct unwind_walked walked = unwind_walk(&source, &leaf, ret->frames, ER_MAX_USER_FRAMES);
+	struct unwind_walked walked = unwind_walk(&source, &leaf, ret->frames, user_stack_limit());
 
 	ret->n = walked.n;
 	ret->guessed = walked.guessed || w.unread;
