@@ -15,8 +15,8 @@ struct page_events;
 
 /*
  * Compress the reports, the facts about each function of the tree, and the subjects of events: a pack
- * for each, so that the page reads only those that are looked at. Appends their names with the number of rows to `rows`,
- * as members of a JSON object. Release with free_packs.
+ * for each, so that the page reads only those that are looked at. Appends their names with the number of
+ * rows to `rows`, as members of a JSON object. Release with free_packs.
  */
 void make_reports(const struct export *x, const struct page_events *events, packed_vec *ret,
 		  struct buf *rows);

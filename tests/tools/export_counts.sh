@@ -189,7 +189,20 @@ async function cutFiles(t) {
 	}
 }
 
+// A page that has no room for them has er_print's reports, and says so.
+async function leftOut(t) {
+	const page = await t.openPage(t.browser, 'left.html', { hash: '#from=180011' })
+	t.check('left out: there are only times to choose', !(await page.$$eval('#metric option', all => all.map(o => o.value))).some(v => v[1] === '.'), '')
+	await page.click('#tab-counters')
+	await page.waitForSelector('#view-counters .tr', { timeout: 10000 })
+	t.sameRows('left out: functions', trimmed(await t.tableRows(page, 'counters')), trimmed(t.erPrint(['-functions', 'counted.er'])))
+	t.check('left out: the report says that it does not obey', /the filter of this page does not apply/.test(await page.innerText('#view-counters .notes')), await page.innerText('#view-counters .notes'))
+	t.check('left out: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 module.exports = async t => {
+	await leftOut(t)
 	await counters(t)
 	await metrics(t)
 	await data(t)
@@ -205,6 +218,8 @@ put hwc.1.er hwc.er
 put_code code.er
 to_page c data hwc
 check "counted: is written" er_export --to page -setpath made/src -o counted.html counted.er
+er_export --to page --page-size 1k -o left.html counted.er 2>err
+check_that "counters that take too much room are left out, which is said" "$(pack left.html counts | grep -cx none) == 1 && $(grep -c 'do not obey its filter' err) == 1" "$(cat err)"
 # cut_at KIND BYTES FROM TO: the page FROM up to its first pack of this kind, and so many bytes of it.
 cut_at()
 {
