@@ -132,7 +132,16 @@ async function exact(t) {
 	}
 }
 
+// A page of one descendant, whose path was given.
+async function descendant(t) {
+	const page = await t.openPage(t.browser, 'sub.html')
+	t.sameRows('the path of a descendant', totals(await t.tableRows(page, 'functions')), t.erPrint(['-metrics', 'ei.%totalcpu:name', '-functions', 'w.er/_client_PID_20.1.er']))
+	t.check('and nothing of the others', !(await page.innerText('.lanes')).includes('app') && !/app, PID 12/.test(JSON.stringify(await t.tableRows(page, 'processes'))), '')
+	await page.context().close()
+}
+
 module.exports = async t => {
+	await descendant(t)
 	await exact(t)
 	await kinds(t)
 	await objects(t)
@@ -148,6 +157,7 @@ put data.1.er data.1.er
 to_page w t c
 check "spans: is written" er_export --to page -o spans.html spans.1.er
 check "data: is written" er_export --to page -o data.html data.1.er
+check "the path of a descendant: is written" er_export --to page -o sub.html w.er/_client_PID_20.1.er
 check "-object_api" er_export --to page -object_api LinuxKernel -o api.html w.er
 
 # Settings that hold for the page that is written with them: where source is, and how code and names are shown.
