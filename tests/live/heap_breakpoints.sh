@@ -186,6 +186,34 @@ fi
 
 # --- refused, or said ---
 
+# What descendants have that the breakpoints do not reach: a set-user-id program, an allocator of their own.
+lib=${lib:-$syn/heap}
+mkfifo go
+cat >shell.sh <<END
+while read -r word; do LD_PRELOAD=$lib ls / >/dev/null; ./suid >/dev/null; ls / >/dev/null; echo done; done <go
+END
+sh shell.sh >out & pid=$!
+exec 9>go
+"$collect" -p off -H on -o unseen.er -P $pid >record.out 2>record.err & recorder=$!
+until [ -s unseen.er/recorder.xml ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+echo go >&9
+until grep -q done out; do sleep 0.05; done
+sleep 0.5
+kill -INT $recorder
+wait $recorder
+exec 9>&-
+wait $pid
+check_that "what is not reached is said once" "$(grep -c 'not traced: .*suid (set-user-id)' record.err) == 1 && $(wc -l <record.err) == 1" \
+	"$(cat record.err)"
+case $lib in
+*jemalloc*) check "and which allocator" grep -q "ls (by functions of .*${lib##*/})" record.err ;;
+esac
+"$er_print" -header unseen.er >header 2>&1
+check "and in the experiment" grep -q 'not traced: .*suid (set-user-id)' header
+check_that "ls itself is traced" "$("$er_print" -metrics e.heapalloccnt:name -functions unseen.er 2>&1 |
+	awk '$2 == "<Total>" { print $1 }') > 10"
+
+
 refused()
 {
 	local word=$1
