@@ -85,6 +85,22 @@ must_record fork.er -q 0 -H on "$syn/heap" fork
 compare fork.er record.out 2 leak churn grow zeroed aligned map
 compare fork.er record.out 1 before_main
 
+# A process can be preempted after it has connected. It gets its ring all the same.
+if command -v python3 >/dev/null; then
+	version=$(sed -n "s/.*HEAP_VERSION = \([0-9]*\).*/\1/p" "$top/user/preload/heap_ring.h")
+	must_record late.er -q 0 -H on -- python3 -c '
+import os, socket, struct, sys, time
+name, token = os.environ["ER_HEAP"].split()
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect("\0" + name)
+time.sleep(0.3)
+s.send(struct.pack("IIiI", int(sys.argv[1]), 0, 0, 0) + token.encode())
+print("rings\t%d" % len(socket.recv_fds(s, 1, 4)[1]))' "$version"
+	check_that "a process that is slow to say hello gets its ring" "$(truth record.out rings) == 1" "$(cat record.out record.err)"
+else
+	skip "a process that is slow to say hello" "python3 is not installed"
+fi
+
 # A program that an exec replaces, a static or set-uid one and a 32-bit one start as without us.
 must_record sh.er -q 0 -H on sh -c "ls / >/dev/null; exec $syn/heap"
 compare sh.er record.out 1 $functions

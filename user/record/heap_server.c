@@ -31,9 +31,11 @@ enum {
 	LOCKS_PERIOD_NS = 100000000, /* the same for HEAP_LOCKS, to see processes end */
 	NAME = 16,             /* random bytes of the socket's name */
 	BACKLOG = 64,
+	CALLERS = 64,          /* that have not said hello; the oldest is dropped for another one */
 };
 
 #define FORK_NS 1000000000ULL
+#define HELLO_NS 5000000000ULL /* a program can be preempted before it says hello */
 #define COUNTS_NS 1000000000ULL /* between two readings of the counts of locks */
 
 /* What is loaded into the program. */
@@ -57,6 +59,12 @@ struct source {
 	bool ended;            /* the process has ended, or runs another program */
 };
 
+/* A process has connected, and not said hello yet. */
+struct caller {
+	int sock;
+	uint64_t since_ns;
+};
+
 struct heap_server {
 	enum heap_mode mode;
 	uint64_t interval_ns;
@@ -65,6 +73,7 @@ struct heap_server {
 	char name[2 * NAME + 1], token[HEAP_TOKEN + 1];
 	char *library;
 	VEC(struct source) sources;
+	VEC(struct caller) callers; /* the oldest first */
 	struct heap_counts counts;
 	uint64_t nforks, nforked; /* that processes announced, that came */
 	uint64_t forked_ns;       /* when the last was announced */
@@ -139,10 +148,19 @@ static void source_free(struct source *src)
 		close(src->pidfd);
 }
 
+static void drop_callers(struct heap_server *s)
+{
+	vec_for_each(c, &s->callers)
+		close(c->sock);
+	s->callers.len = 0;
+}
+
 void heap_server_close(struct heap_server *s)
 {
 	if (!s)
 		return;
+	drop_callers(s);
+	vec_free(&s->callers);
 	vec_for_each(src, &s->sources)
 		source_free(src);
 	vec_free(&s->sources);
@@ -283,40 +301,59 @@ static bool add_source(struct heap_server *s, int sock, pid_t pid)
 	return true;
 }
 
-/* The hello has come with the connection, or comes within a moment from an honest library. */
-static void answer(struct heap_server *s, int sock)
+/* False: the hello has not come yet. */
+static bool answer(struct heap_server *s, int sock)
 {
-	enum { HELLO_MS = 20 };
-	struct pollfd p = { .fd = sock, .events = POLLIN };
 	struct heap_hello hello;
+	ssize_t size = recv(sock, &hello, sizeof(hello), MSG_DONTWAIT);
 	struct ucred peer;
 	socklen_t n = sizeof(peer);
 
-	if (poll(&p, 1, HELLO_MS) != 1 ||
-	    recv(sock, &hello, sizeof(hello), MSG_DONTWAIT) != (ssize_t)sizeof(hello) ||
-	    hello.version != HEAP_VERSION || !token_equal(hello.token, s->token, HEAP_TOKEN) ||
+	if (size < 0 && errno == EAGAIN)
+		return false;
+	if (size != (ssize_t)sizeof(hello) || hello.version != HEAP_VERSION ||
+	    !token_equal(hello.token, s->token, HEAP_TOKEN) ||
 	    getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0)
-		return;
+		return true;
 	s->counts.unseen += !!hello.own_malloc;
 	s->nforked += !!hello.forked;
 	if (s->tell.began && !s->tell.began(s->tell.ctx, peer.pid, hello.parent, hello.forked))
-		return;
+		return true;
 	if (!add_source(s, sock, peer.pid))
 		s->counts.refused++;
+	return true;
+}
+
+static void add_caller(struct heap_server *s, int sock)
+{
+	if (s->callers.len == CALLERS) {
+		close(s->callers.data[0].sock);
+		memmove(s->callers.data, s->callers.data + 1, --s->callers.len * sizeof(*s->callers.data));
+	}
+	watch(s->epoll, sock);
+	vec_push(&s->callers, ((struct caller){ sock, now_ns() }));
 }
 
 void heap_server_accept(struct heap_server *s)
 {
 	uint64_t ticks;
+	size_t kept = 0;
 	int sock;
 
 	/* Read to make the timer unreadable; how often it expired does not matter. */
 	while (read(s->timer, &ticks, sizeof(ticks)) > 0)
 		continue;
-	while (!s->stopped && (sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		answer(s, sock);
-		close(sock);
+	while (!s->stopped && (sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		add_caller(s, sock);
+	for (size_t i = 0; i < s->callers.len; i++) {
+		struct caller c = s->callers.data[i];
+
+		if (answer(s, c.sock) || now_ns() - c.since_ns > HELLO_NS)
+			close(c.sock);
+		else
+			s->callers.data[kept++] = c;
 	}
+	s->callers.len = kept;
 }
 
 /* --- reading --- */
@@ -395,6 +432,7 @@ void heap_server_stop(struct heap_server *s)
 		__atomic_store_n(&src->ring->stop, 1, __ATOMIC_RELAXED);
 	close(s->listener);
 	s->listener = -1;
+	drop_callers(s);
 	arm(s, false);
 }
 
