@@ -90,7 +90,7 @@ check_that "-T: only the target" "$others == 0" \
 
 # Addresses of data: the variable whose pages were touched, in two processes of one program, whose
 # places in memory differ.
-pages_of_table() { "$er_print" -printmode , -data_objects data.er | awk -F'","' '$3 ~ /^table / { print substr($1, 2) }'; }
+pages_of_table() { "$er_print" -printmode , -data_objects data.er | awk -F'","' '$3 ~ /^table <faults>/ { print substr($1, 2) }'; }
 must_record data.er -q 0 -h +minor-faults,1,context-switches,101 -- sh -c "$syn/faults 100; $syn/faults 100"
 cp record.out out
 want=$(truth out table) got=$(pages_of_table) lost=$(lost_of data.er)

@@ -148,9 +148,12 @@ static void test_reused_pid_is_told_apart(void **state)
 static void test_unannounced_process_is_counted(void **state)
 {
 	struct procmap *pm = fresh();
-	struct image *im = procmap_image(pm, getpid(), 99, 100);
+	struct image *im;
 
-	assert_non_null(im);
+	assert_null(procmap_known_image(pm, getpid(), 99, 100)); /* it is not looked up */
+	assert_int_equal(procmap_counts(pm).late, 0);
+	im = procmap_image(pm, getpid(), 99, 100);
+	assert_ptr_equal(procmap_known_image(pm, getpid(), 99, 100), im);
 	assert_true(im->space->maps.len > 0);
 	assert_int_equal(procmap_counts(pm).late, 1);
 	assert_ptr_equal(procmap_image(pm, getpid(), 99, 200), im);

@@ -326,11 +326,12 @@ static void walk_raws(struct drain *dr, bool last)
 	uint64_t t = now_ns(), until = t + LAST_TABLES_NS;
 
 	unwinder_update(dr->unwinder, t);
+	raws_settle(dr->raws);
 	raws_process(dr->raws, dr->procmap, last ? 0 : t, false);
 	if (!last)
 		return;
 	ask_for_vms(dr);
-	while (raws_waiting(dr->raws) && now_ns() < until &&
+	while (raws_settled(dr->raws) && now_ns() < until &&
 	       unwinder_wait(dr->unwinder, LAST_TABLES_STEP_MS, dr->jit && jit_names_reading(dr->jit))) {
 		recording_relieve(dr->parts.recording);
 		unwinder_update(dr->unwinder, now_ns());

@@ -40,6 +40,7 @@ struct raws {
 	struct unwinder *unwinder;
 	VEC(struct waiting) waiting;
 	size_t asked;   /* the first so many have requested a table, or were walked */
+	size_t settled; /* the procmap has all events from before the first so many */
 	struct map ids; /* ids of waiting stacks; the values are unused */
 	size_t bytes;
 	bool had_many; /* bytes, since none waited */
@@ -163,11 +164,16 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum
 	return true;
 }
 
-void raws_ask(struct raws *r, struct procmap *pm)
+void raws_settle(struct raws *r)
+{
+	r->settled = r->waiting.len;
+}
+
+void raws_ask(struct raws *r, const struct procmap *pm)
 {
 	for (; r->asked < r->waiting.len; r->asked++) {
 		const struct er_stack *s = r->waiting.data[r->asked].stack;
-		const struct image *im = procmap_image(pm, s->tgid, s->start_time, s->h.time_ns);
+		const struct image *im = procmap_known_image(pm, s->tgid, s->start_time, s->h.time_ns);
 
 		if (im)
 			unwinder_ask(r->unwinder, im, raw_of(s), s->h.time_ns, &r->walk);
@@ -185,11 +191,17 @@ static enum why_now why_now(const struct raws *r, const struct waiting *w, uint6
 
 void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last)
 {
-	size_t n = 0;
+	size_t n = 0, settled = r->settled;
 
 	for (size_t i = 0; i < r->waiting.len; i++) {
 		struct waiting w = r->waiting.data[i];
 
+		if (i == settled)
+			r->settled = n;
+		if (i >= settled) {
+			r->waiting.data[n++] = w;
+			continue;
+		}
 		if (!walk_one(r, pm, &w, why_now(r, &w, now_ns, last))) {
 			w.since_ns = w.since_ns ? w.since_ns : now_ns;
 			r->waiting.data[n++] = w;
@@ -199,7 +211,10 @@ void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last
 		map_remove(&r->ids, w.stack->id);
 		free(w.stack);
 	}
-	r->waiting.len = r->asked = n;
+	if (settled == r->waiting.len)
+		r->settled = n;
+	r->asked = r->settled;
+	r->waiting.len = n;
 	if (n || !r->had_many)
 		return;
 	/* Small allocations between the copies keep the heap from shrinking by itself. */
@@ -215,6 +230,11 @@ bool raws_pending(const struct raws *r, uint64_t id)
 size_t raws_waiting(const struct raws *r)
 {
 	return r->waiting.len;
+}
+
+size_t raws_settled(const struct raws *r)
+{
+	return r->settled;
 }
 
 uint64_t raws_oldest(const struct raws *r, uint64_t now_ns)

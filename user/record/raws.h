@@ -36,9 +36,11 @@ void raws_want_vms(struct raws *r, bool (*wants)(void *ctx, struct image *im), v
 void raws_restart(struct raws *r);
 /* Takes a well-formed ER_STACK_RAW stack. */
 void raws_take(struct raws *r, const struct er_stack *s);
+/* The procmap has all events from before the stacks that have come: they can be walked. */
+void raws_settle(struct raws *r);
 /*
- * Walk the stacks whose tables are ready; with `last` walk all. A stack waits at most 1.2 s after
- * the first call. The procmap must be up to date.
+ * Walk the settled stacks whose tables are ready; with `last` walk all settled ones. A stack waits at most 1.2 s
+ * after the first call.
  * `now_ns` 0: no stack has waited too long.
  */
 void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last);
@@ -46,10 +48,12 @@ void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last
  * Request tables that stacks lack which came since the last call, if their processes are known. May be
  * called while the recording writes: it walks no stack to its end and changes no process.
  */
-void raws_ask(struct raws *r, struct procmap *pm);
+void raws_ask(struct raws *r, const struct procmap *pm);
 /* True if the stack of this id is still to be walked; records with that id must wait. */
 bool raws_pending(const struct raws *r, uint64_t id);
 size_t raws_waiting(const struct raws *r);
+/* How many of them are settled. */
+size_t raws_settled(const struct raws *r);
 /* The time of the oldest stack that waits, or now_ns. Images of that time are still needed. */
 uint64_t raws_oldest(const struct raws *r, uint64_t now_ns);
 /* The element <copies> of recorder.xml. */

@@ -164,6 +164,9 @@ static void take_processes(struct recording_session *s, bool last)
 		clock_events_take(s->clock, s->heap, last);
 	else if (s->heap)
 		drain_heap(s->drain, s->heap, last);
+	/* While heap events were written the rings were emptied, of records of newer processes, too. */
+	if (s->heap && s->sideband)
+		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 	if (s->locks)
 		drain_locks(s->drain, s->locks, is_paused(&s->recorder_xml.pauses), last);
 }

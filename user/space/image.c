@@ -41,3 +41,33 @@ struct image *procmap_image_at(struct procmap *pm, pid_t pid, uint64_t time_ns, 
 	*start_time = p ? p->start_time : 0;
 	return image_at(p, time_ns);
 }
+
+/*
+ * A process gets its start time shortly before its fork event is written. If several processes of
+ * this PID without a known start time match, it is the oldest.
+ */
+static bool could_be(const struct procmap *pm, const struct process *p, uint64_t start_time)
+{
+	if (p->start_time || (p->gone_ns && p->gone_ns < start_time))
+		return false;
+	return p->born_ns ? p->born_ns >= start_time : start_time <= pm->scan_ns;
+}
+
+struct process *process_known(const struct procmap *pm, pid_t pid, uint64_t start_time)
+{
+	struct process *found = NULL;
+
+	for (struct process *p = newest(pm, pid); p; p = p->older) {
+		if (p->start_time == start_time)
+			return p;
+		if (could_be(pm, p, start_time))
+			found = p;
+	}
+	return found;
+}
+
+const struct image *procmap_known_image(const struct procmap *pm, pid_t pid, uint64_t start_time,
+					uint64_t time_ns)
+{
+	return image_at(process_known(pm, pid, start_time), time_ns);
+}

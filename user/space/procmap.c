@@ -328,27 +328,10 @@ void procmap_read(struct procmap *pm, pid_t pid, uint64_t time_ns)
 		read_maps(pm, p->image, time_ns);
 }
 
-/*
- * A process gets its start time shortly before its fork event is written. If several processes of
- * this PID without a known start time match, it is the oldest.
- */
-static bool could_be(const struct procmap *pm, const struct process *p, uint64_t start_time)
-{
-	if (p->start_time || (p->gone_ns && p->gone_ns < start_time))
-		return false;
-	return p->born_ns ? p->born_ns >= start_time : start_time <= pm->scan_ns;
-}
-
 static struct process *incarnation(struct procmap *pm, pid_t pid, uint64_t start_time)
 {
-	struct process *found = NULL;
+	struct process *found = process_known(pm, pid, start_time);
 
-	for (struct process *p = newest(pm, pid); p; p = p->older) {
-		if (p->start_time == start_time)
-			return p;
-		if (could_be(pm, p, start_time))
-			found = p;
-	}
 	if (!found) {
 		pm->counts.late++;
 		found = look_up(pm, pid, start_time);

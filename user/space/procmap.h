@@ -135,6 +135,12 @@ void procmap_apply(void *pm, const struct proc_event *e);
  */
 struct image *procmap_image(struct procmap *pm, pid_t pid, uint64_t start_time, uint64_t time_ns);
 /*
+ * The same, or NULL if no event has announced the process yet. Changes nothing. A process that is asked for with
+ * procmap_image before its events are applied is looked up in /proc, and its events go to another one.
+ */
+const struct image *procmap_known_image(const struct procmap *pm, pid_t pid, uint64_t start_time,
+					uint64_t time_ns);
+/*
  * The same for a source that does not know the start time: the image of the process that had this
  * PID at time_ns. Fills in the start time; 0: not known yet. NULL: no such process is known.
  */

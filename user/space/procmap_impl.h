@@ -36,6 +36,8 @@ static inline struct process *newest(const struct procmap *pm, pid_t pid)
 	return p ? (struct process *)(uintptr_t)*p : NULL;
 }
 
+/* The process with this PID and start time, which it may not have been told yet; NULL: none is known. */
+struct process *process_known(const struct procmap *pm, pid_t pid, uint64_t start_time);
 /* What the process ran at that time; NULL if p is NULL. */
 struct image *image_at(const struct process *p, uint64_t time_ns);
 
