@@ -172,8 +172,8 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 # Without the files that need a loaded capture or the opener.
 $(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o vmmemory.o tablecache.o tablesource.o),$(unwind_obj)) $(jit_parser_obj)
 $(O)/tests/fuzz/target_unwind: | $(unwind_obj) $(jit_parser_obj)
-$(O)/tests/fuzz/target_probe: FUZZ_OBJ := $(probe_obj)
-$(O)/tests/fuzz/target_probe: | $(probe_obj)
+$(O)/tests/fuzz/target_probe: FUZZ_OBJ := $(probe_obj) $(O)/loaders/tracefs.o
+$(O)/tests/fuzz/target_probe: | $(probe_obj) $(O)/loaders/tracefs.o
 $(O)/tests/fuzz/target_jit: FUZZ_OBJ := $(jit_parser_obj)
 $(O)/tests/fuzz/target_jit: | $(jit_parser_obj)
 $(O)/tests/fuzz/target_hotspot: FUZZ_OBJ := $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
