@@ -13,7 +13,7 @@ build="gcc make clang bpftool pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-
 	libzstd-dev minify procps util-linux"
 test="git libclang-rt-dev binutils ca-certificates libcap2-bin libcmocka-dev
 	linux-perf dwz mandoc golang-go protobuf-compiler chromium firefox-esr nodejs npm
-	pngquant"
+	pngquant musl-tools libjemalloc2 libtcmalloc-minimal4"
 bench="libbpf-tools bpftrace redis-server redis-tools nginx postgresql-15
 	nodejs openjdk-17-jdk-headless openssl perl python3"
 
