@@ -14,9 +14,9 @@
  * progress, whose return address on the stack is the kernel's trampoline. If it is not, the call was
  * left by longjmp or an exception: its return will never come, and the new call takes its place.
  *
- * operator new may throw, and an exception cannot pass a trampoline. Its end is seen by er_heap_end, at
- * breakpoints on the instructions that return. The return address stays as it is, so it is compared with
- * that at the entry; er_heap_enter also runs where exceptions begin, and then later calls are not nested.
+ * operator new may throw, and an exception cannot pass a trampoline. So er_heap_end runs at each of its
+ * instructions that return, and its return address stays as it is. Such a call is in progress as long as the
+ * stack has that address. er_heap_enter also runs where exceptions begin; a call after that is not nested.
  *
  * Sampled, a block is chosen when its allocation returns (heap_sample.bpf.h).
  */

@@ -111,10 +111,10 @@ nothrow 700 70000 700 70000
 mixed 600 33000 400 26400
 deep 100 7200 50 5000"
 
-# traced NAME PRELOAD PROGRAM: attach, let it do all, compare.
-traced()
+# attach NAME PRELOAD PROGRAM: attach, let it do all. Its status is the program's.
+attach()
 {
-	local name=$1 recorder line f
+	local name=$1 recorder
 	rm -f words && mkfifo words
 	env ${2:+LD_PRELOAD=$2} "$3" <words >out & pid=$!
 	exec 9>words
@@ -126,9 +126,16 @@ traced()
 	kill -INT $recorder
 	wait $recorder || not_ok "$name: is recorded" "$(cat record.err)"
 	exec 9>&-
-	wait $pid
-	check_that "$name: the program ends as by itself" "$? == 0" "$(cat out)"
 	"$er_print" -metrics $metrics:name -functions "$name.er" >rows 2>&1
+	wait $pid
+}
+
+# traced NAME PRELOAD PROGRAM: the same, and compare.
+traced()
+{
+	local name=$1 line f
+	attach "$@"
+	check_that "$name: the program ends as by itself" "$? == 0" "$(cat out)"
 	echo "$expected" | while read -r f line; do
 		[ "$(awk -v f="$f" '$5 == f { print $1, $2, $3, $4 }' rows)" = "$line" ] && echo "$f" >>"$name.good"
 	done
@@ -141,7 +148,17 @@ if g++ -O2 -fPIC -shared own.cc -o libown.so 2>gcc.err; then
 else
 	not_ok "an allocator is compiled" "$(cat gcc.err)"
 fi
-lib=$(ldconfig -p | awk '/libjemalloc\.so\.2/ { print $NF; exit }')
+lib_of() { ldconfig -p | awk -v so="$1" '$1 == so { print $NF; exit }'; }
+lib=$(lib_of libjemalloc.so.2)
 [ -n "$lib" ] && traced jemalloc "$lib" ./ops || skip "jemalloc" "not installed"
+# The code of tcmalloc's operators does not show where they return.
+lib=$(lib_of libtcmalloc_minimal.so.4)
+if [ -n "$lib" ]; then
+	attach tcmalloc "$lib" ./ops
+	check "tcmalloc: what is missing is said" grep -q 'operators new of .*libtcmalloc.* may be missing' record.err
+	check_that "tcmalloc: malloc is traced" "$(awk '$5 == "mixed" { print $1 }' rows) >= 200" "$(cat rows)"
+else
+	skip "tcmalloc" "not installed"
+fi
 traced glibc "" ./ops
 g++ -O2 -static ops.cc -o static 2>gcc.err && traced static "" ./static || skip "static" "it cannot be built here"

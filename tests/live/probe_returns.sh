@@ -41,21 +41,7 @@ same "after a jump nothing is known of what is returned" "$(hits jumped jumped.e
 same "which is counted" "$(query "sum(unread) from probe where name eq 'jumped'" jumped.er)" 300
 
 # Code that does not show where it returns.
-cat >odd.s <<'END'
-.globl main, odd
-.type main, @function
-.type odd, @function
-main:	xor %eax, %eax
-	ret
-.size main, .-main
-odd:	jmp 1f + 1
-1:	mov $0xc3, %eax
-	ret
-.size odd, .-odd
-.section .gcc_except_table,"a"
-.long 0
-END
-if gcc -o odd odd.s 2>/dev/null; then
+if gcc -o odd "$top/tests/fixtures/source/odd.s" 2>/dev/null; then
 	record no.er -t 1 --probe "$PWD/odd:odd%return" >/dev/null
 	check_that "refused: a function whose returns are not certain" \
 		"$? != 0 && $(grep -c 'does not show where it returns: leave %return out' record.err) == 1" "$(cat record.err)"

@@ -235,18 +235,4 @@ for how in -O0 -O2 '-O2 -fcf-protection'; do
 	check_that "C++ $how: what is returned is known" "$(value returned count throws.er) == 200 &&
 		$(query 'count() from spans where SPAN == 1 && RETURNED && SPANA2 > SPANA1' throws.er) == 200"
 done
-cat >odd.s <<'END'
-.globl main, odd
-.type main, @function
-.type odd, @function
-main:	xor %eax, %eax
-	ret
-.size main, .-main
-odd:	jmp 1f + 1
-1:	mov $0xc3, %eax
-	ret
-.size odd, .-odd
-.section .gcc_except_table,"a"
-.long 0
-END
-gcc -o odd odd.s 2>/dev/null && refused 'exception' --span "f=$PWD/odd:odd"
+gcc -o odd "$top/tests/fixtures/source/odd.s" 2>/dev/null && refused 'exception' --span "f=$PWD/odd:odd"

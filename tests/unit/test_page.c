@@ -109,7 +109,7 @@ static void test_events(void **state)
 	fixture_free(&o);
 }
 
-/* The classes of what a packet adds: 1, and at most two other numbers for an event. */
+/* An event adds 1 to some metrics, and at most two other numbers to others. The classes say to which. */
 static void test_counted(void **state)
 {
 	struct metric metrics[6];

@@ -191,17 +191,11 @@ static enum why_now why_now(const struct raws *r, const struct waiting *w, uint6
 
 void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last)
 {
-	size_t n = 0, settled = r->settled;
+	size_t n = 0, later;
 
-	for (size_t i = 0; i < r->waiting.len; i++) {
+	for (size_t i = 0; i < r->settled; i++) {
 		struct waiting w = r->waiting.data[i];
 
-		if (i == settled)
-			r->settled = n;
-		if (i >= settled) {
-			r->waiting.data[n++] = w;
-			continue;
-		}
 		if (!walk_one(r, pm, &w, why_now(r, &w, now_ns, last))) {
 			w.since_ns = w.since_ns ? w.since_ns : now_ns;
 			r->waiting.data[n++] = w;
@@ -211,11 +205,12 @@ void raws_process(struct raws *r, struct procmap *pm, uint64_t now_ns, bool last
 		map_remove(&r->ids, w.stack->id);
 		free(w.stack);
 	}
-	if (settled == r->waiting.len)
-		r->settled = n;
-	r->asked = r->settled;
-	r->waiting.len = n;
-	if (n || !r->had_many)
+	later = r->waiting.len - r->settled;
+	if (later)
+		memmove(&r->waiting.data[n], &r->waiting.data[r->settled], later * sizeof(*r->waiting.data));
+	r->settled = r->asked = n;
+	r->waiting.len = n + later;
+	if (r->waiting.len || !r->had_many)
 		return;
 	/* Small allocations between the copies keep the heap from shrinking by itself. */
 	malloc_trim(0);
