@@ -6,34 +6,33 @@
 #   make              the programs            make check   install, build, test
 #   make fuzz         fuzz by coverage, FUZZ_SECONDS=15 each
 #   make demo         install, build, record  make bench   measure against peers
-#   V=1 show commands   DEBUG=1 -O0   SAN=1 address and undefined sanitizers
+#   V=1 show commands   DEBUG=1 -O0   SAN=1 sanitizers, and coverage for fuzzing
 
-O      := .output/$(if $(FUZZ),fuzz,$(if $(SAN),san,$(if $(DEBUG),debug,build)))
+O      := .output/$(if $(SAN),san,$(if $(DEBUG),debug,build))
 PREFIX ?= /usr/local
 Q      := $(if $(V),,@)
 say     = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2:$(O)/%=%);)
 
 VERSION := 0.1.0
 
-CC      := $(if $(FUZZ),clang,gcc)
+CC      := $(if $(SAN),clang,gcc)
 CLANG   := clang
 BPFTOOL := $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftool)
 
-comma   := ,
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wwrite-strings -Wno-unused-parameter
-CFLAGS  := -std=gnu11 -pthread -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN) \
-           $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
+CFLAGS  := -std=gnu11 -pthread -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN)
 CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
 # A library that a program does not use is not loaded when it starts.
-LDFLAGS := -pthread -Wl,--as-needed $(if $(SAN),-fsanitize=address$(comma)undefined)
+LDFLAGS := -pthread -Wl,--as-needed
 
-ifdef FUZZ
+ifdef SAN
 # Only clang has coverage for libFuzzer. NULL + 0 occurs with empty vectors. Newer C standards
 # allow it, but clang 14 reports it, so this check is off.
-CFLAGS  += -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
+CFLAGS  += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
            -fno-sanitize=pointer-overflow \
            -w # warnings are the business of the other builds
+CPPFLAGS += -D__SANITIZE_ADDRESS__ # gcc's word for it, which clang lacks
 LDFLAGS += -fsanitize=address,undefined
 endif
 
@@ -50,11 +49,6 @@ RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))
 record_obj   := $(patsubst %.c,$(O)/%.o,$(filter-out kernel_er/main.c user/collect/main.c user/preload/% user/api/%,\
                 $(wildcard kernel_er/*.c user/*/*.c loaders/*.c)))
-unwind_obj   := $(patsubst %.c,$(O)/%.o,$(wildcard user/unwind/*.c))
-# That finds the places of probes, without the recorder.
-probe_obj    := $(patsubst %,$(O)/user/probe/%.o,binary ends functions insn lines marks match returns sites spec tracepoint usdt)
-jit_parser_obj := $(patsubst %,$(O)/user/jit/%.o,batch hotspot hotspot_layout hotspot_method hotspot_scopes \
-                  javalines javaname jitdump perfmap snapshot)
 skeletons    := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 tools        := $(patsubst tools/%.c,$(O)/bin/%,$(wildcard tools/*.c))
 api          := $(O)/lib/libcollectorAPI.so $(O)/lib/libcollectorAPI.a
@@ -169,24 +163,10 @@ $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanaly
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) -o $@
 
-# Without the files that need a loaded capture or the opener.
-$(O)/tests/fuzz/target_unwind: FUZZ_OBJ := $(filter-out $(addprefix %/,store.o publish.o rawwalk.o unwinder.o vmmemory.o tablecache.o tablesource.o),$(unwind_obj)) $(jit_parser_obj)
-$(O)/tests/fuzz/target_unwind: | $(unwind_obj) $(jit_parser_obj)
-$(O)/tests/fuzz/target_probe: FUZZ_OBJ := $(probe_obj) $(O)/loaders/tracefs.o
-$(O)/tests/fuzz/target_probe: | $(probe_obj) $(O)/loaders/tracefs.o
-$(O)/tests/fuzz/target_jit: FUZZ_OBJ := $(jit_parser_obj)
-$(O)/tests/fuzz/target_jit: | $(jit_parser_obj)
-$(O)/tests/fuzz/target_hotspot: FUZZ_OBJ := $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
-$(O)/tests/fuzz/target_hotspot: | $(jit_parser_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
-java_walk_obj := $(O)/user/unwind/walk.o
-$(O)/tests/fuzz/target_java: FUZZ_OBJ := $(jit_parser_obj) $(java_walk_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
-$(O)/tests/fuzz/target_java: | $(jit_parser_obj) $(java_walk_obj) $(O)/tests/fixtures/unwind/hotspot_vm.o
-$(O)/tests/fuzz/target_heap: FUZZ_OBJ := $(O)/user/record/heap_slots.o
-$(O)/tests/fuzz/target_heap: | $(O)/user/record/heap_slots.o
 $(O)/tests/fuzz/target_script: FUZZ_WRAP := -Wl,--wrap=fopen
-$(fuzz_targets): $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
+$(fuzz_targets): $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(O)/libfixtures.a $(O)/librecord.a $(O)/libanalysis.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) $(FUZZ_OBJ) $^ $(ANALYSIS_LIBS) -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) $^ $(RECORD_LIBS) -o $@
 
 $(fuzzers) $(O)/tests/fuzz/seeds: $(O)/tests/%: $(O)/tests/%.o $(fuzz_common) $(fixtures_obj) $(O)/libanalysis.a
 	$(call say,LD,$@)
@@ -202,7 +182,8 @@ with_api     := $(O)/tests/synprog/api $(O)/tests/synprog/marked
 $(with_api): API = -Iuser/api -Wl,-rpath,'$$ORIGIN/../../lib' -L$(O)/lib -lcollectorAPI
 $(with_api): | $(api)
 
-tests: $(unit_tests) $(live_progs) $(unwind_progs) $(synprogs) $(fuzzers) $(benches) $(golden)
+# Those that run with sanitizers are unit tests and fuzzers.
+tests: $(unit_tests) $(fuzzers) $(if $(SAN),fuzz-programs,$(live_progs) $(unwind_progs) $(synprogs) $(benches) $(golden))
 
 synprogs: $(synprogs)
 
@@ -233,10 +214,9 @@ bench:
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/run.sh $(O)
 
-# A separate build: all objects are compiled by clang, with coverage.
 fuzz:
-	$(Q)$(MAKE) --no-print-directory FUZZ=1 fuzz-programs
-	$(Q)tests/fuzz/run.sh .output/fuzz
+	$(Q)$(MAKE) --no-print-directory SAN=1 fuzz-programs
+	$(Q)tests/fuzz/run.sh .output/san
 
 fuzz-programs: $(fuzz_targets) $(O)/tests/fuzz/seeds
 

@@ -59,8 +59,8 @@ patient()
 	local t
 	if [ "$what" != live ]; then
 		for t in $(programs $san/tests/unit/test_*); do echo "san $t"; done
-		for t in $(programs $san/tests/fuzz/fuzz_*); do echo "fuzz $t -n 1000"; done
-		echo "script tests/fuzz/run.sh .output/fuzz"
+		for t in $(programs $san/tests/fuzz/fuzz_*); do echo "fuzz $t -n 200"; done
+		echo "script tests/fuzz/run.sh $san"
 	fi
 	if [ "$what" != unit ]; then
 		for t in tests/live/vm_*.sh; do [ ! -f "$t" ] || echo "script $t"; done
@@ -76,7 +76,6 @@ run_patient()
 	factor=3
 	if [ "$what" != live ]; then
 		build "with sanitizers" tests SAN=1 O=$san
-		build "targets for libFuzzer" FUZZ=1 fuzz-programs
 	fi
 	mapfile -t list < <(patient)
 	run_all "${list[@]}"

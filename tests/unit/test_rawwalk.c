@@ -19,7 +19,7 @@
 #include "user/unwind/rawwalk.h"
 #include "user/unwind/table.h"
 
-enum { SELF = 1, LIBC = 2, DEPTH = 20, CHUNKS = 8 };
+enum { SELF = 1, LIBC = 2, DEPTH = 10, CHUNKS = 8 };
 
 static struct {
 	struct unwind_maps maps;
