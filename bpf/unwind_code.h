@@ -12,7 +12,8 @@
 enum {
 	UNWIND_BACK = 64,  /* bytes of code before ip that are searched for a prologue */
 	UNWIND_AHEAD = 32, /* and from ip on */
-	UNWIND_FAR = 512,  /* bytes before ip that are searched for the function's beginning */
+	UNWIND_FAR = 512,  /* bytes before ip that are searched for the function's beginning, */
+	UNWIND_FAR_TURNS = 4, /* and how often as many before those, if they do not show it */
 };
 
 /* How much of its frame the function has set up. */

@@ -319,20 +319,30 @@ static long unwind_look_far_word(__u32 i, struct unwind_env **ctx)
 	return 0;
 }
 
+/* What a scan of n words from `at` on meets last: enum unwind_met. A word that cannot be read may be a return. */
+static inline __u64 unwind_look_far_from(struct unwind_env *env, __u64 at, __u32 n)
+{
+	struct unwind_look *l = unwind_look_begin(env, at);
+
+	l->far.returns = !unwind_generated(env);
+	unwind_repeat(n, unwind_look_far_word, &env);
+	return l->unread ? UNWIND_MET_RETURN : l->far.met;
+}
+
 /*
  * The same if the function may begin far before ip. A return between the prologue and ip may be the
  * end of the function. In generated code it is not: functions there are padded.
  */
 static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u64 ip)
 {
-	struct unwind_look *l = unwind_look_begin(env, ip - UNWIND_FAR);
+	__u64 met = unwind_look_far_from(env, ip - UNWIND_FAR, UNWIND_FAR / 8);
 
-	l->far.returns = !unwind_generated(env);
-	unwind_repeat(UNWIND_FAR / 8, unwind_look_far_word, &env);
-	if (!l->unread && l->far.met == UNWIND_MET_PROLOGUE)
+	/* A pattern may begin in one turn and end in the one before it. */
+	for (__u32 i = 2; i <= UNWIND_FAR_TURNS && met == UNWIND_MET_NONE; i++)
+		met = unwind_look_far_from(env, ip - i * UNWIND_FAR, UNWIND_FAR / 8 + 1);
+	if (met == UNWIND_MET_PROLOGUE)
 		return UNWIND_FRAME_MADE;
-	return !l->unread && l->far.met == UNWIND_MET_PADDING ? UNWIND_FRAME_NOT_YET :
-								UNWIND_FRAME_UNSURE;
+	return met == UNWIND_MET_PADDING ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
 }
 
 /*

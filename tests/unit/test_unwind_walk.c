@@ -17,7 +17,7 @@
 #include "user/unwind/table.h"
 #include "user/unwind/walk.h"
 
-enum { SP = 0x7000000, FRAMES = 16, WORDS = 98, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
+enum { SP = 0x7000000, FRAMES = 16, WORDS = 280, TEXT = CFI_IMAGE_TEXT, INT3 = 0xcc };
 
 /* The functions of the image, by their offset in its text. */
 enum {
@@ -283,6 +283,7 @@ struct leaf_case {
 
 /* 96 bytes that give no information. */
 #define FAR "................................................................................................"
+#define FAR5 FAR FAR FAR FAR FAR
 
 static const struct leaf_case leaf_cases[] = {
 	{ "", "\x55", CALLED_INDIRECT, RA_SP },		    /* push %rbp */
@@ -326,7 +327,7 @@ static const struct leaf_case leaf_cases[] = {
 	{ MOV "................................", "\x89", CALLED, RA_SP },
 	{ MOV "............................", "\x89", CALLED, RA_MADE },
 	/*
-	 * the function's beginning is not known: the last pattern decides, up to 512 bytes from ip
+	 * the function's beginning is not known: the last pattern decides, up to 2048 bytes from ip
 	 */
 	{ PUSH FAR, "\x89", CALLED_INDIRECT, RA_MADE },
 	{ "\x55\x48\x8b\xec" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
@@ -338,8 +339,15 @@ static const struct leaf_case leaf_cases[] = {
 	{ PUSH POP "\xc3" FAR, "\x89", CALLED_INDIRECT, 0 },
 	{ PUSH LEAVE "\xc3" FAR, "\x89", CALLED_INDIRECT, 0 },
 	{ PUSH POP "\xc2" FAR, "\x89", CALLED_INDIRECT, 0 },
-	{ PUSH FAR FAR FAR FAR FAR, "\x89", CALLED_INDIRECT, RA_MADE },
-	{ PUSH FAR FAR FAR FAR FAR FAR, "\x89", CALLED_INDIRECT, 0 },
+	{ PUSH FAR5, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH "............................." FAR5, "\x89", CALLED_INDIRECT, RA_MADE }, /* across 512 bytes */
+	{ PUSH "..............................." FAR5, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH FAR5 FAR5, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH "\xcc\xcc" FAR5 FAR5, "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH POP "\xc3" FAR5 FAR5, "\x89", CALLED_INDIRECT, 0 },
+	{ PUSH FAR5 FAR5 "\xcc\xcc" FAR5, "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH FAR5 FAR5 FAR5 FAR5 FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH FAR5 FAR5 FAR5 FAR5 FAR "................................", "\x89", CALLED_INDIRECT, 0 },
 };
 
 /* In code without a file a return does not end a function. */
@@ -351,7 +359,7 @@ static const struct leaf_case generated_cases[] = {
 static void leaf_case(const struct leaf_case *c)
 {
 	static const uint64_t at_sp[] = { 1, SP + 0x40, RA_SP, RA_SP, RA_SP };
-	enum { BEFORE = 640 };
+	enum { BEFORE = 2112 };
 	unsigned char code[BEFORE + 64];
 	struct word words[WORDS] = {
 		{ SP, at_sp[c->sp] }, { SP + 8, RA_PUSHED }, { SP + 0x40, 0 }, { SP + 0x48, RA_MADE },
