@@ -94,21 +94,30 @@ measured_rows()
 	done
 }
 
-# report_sections PAGE: the old page, with new tables in the sections that this run measured. Each of
-# them says when and where that was, because the head of the page is about the others.
+# put_again TITLE TABLE: the section of a run that measured only some, which says when and where that was, because
+# the head of the page is about the others.
+put_again() { printf '## %s\n\nMeasured again on %s\n\n%s\n' "$1" "$(machine | paste -s -d ' ')" "$2"; }
+
+# report_sections PAGE: the old page, with new tables in the sections that this run measured. Sections that it
+# does not have come last.
 report_sections()
 {
-	local line new=
+	local line title new=
 
-	while IFS= read -r line; do
-		case $line in
-		"## "*)
-			new=$(measured_rows "${line#"## "}")
-			[ -z "$new" ] || printf '%s\n\nMeasured again on %s\n\n%s\n' "$line" "$(machine | paste -s -d ' ')" "$new"
-			[ -z "$new" ] || put_text "$1" "${line#"## "}"
-			[ -z "$new" ] || echo
-			;;
-		esac
-		[ -n "$new" ] || printf '%s\n' "$line"
-	done <"$1" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+	{
+		while IFS= read -r line; do
+			case $line in
+			"## "*)
+				title=${line#"## "}
+				new=$(measured_rows "$title")
+				[ -z "$new" ] || { put_again "$title" "$new"; put_text "$1" "$title"; echo; }
+				;;
+			esac
+			[ -n "$new" ] || printf '%s\n' "$line"
+		done <"$1"
+		for line in "${rows[@]}"; do
+			case $line in "## "*) ;; *) continue ;; esac
+			grep -qFx -- "$line" "$1" || { echo; put_again "${line#"## "}" "$(measured_rows "${line#"## "}")"; }
+		done
+	} | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
 }

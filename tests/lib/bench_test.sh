@@ -77,6 +77,10 @@ check "a run of one section changes its table, and says when" diff want <(sed '/
 check "the section names the machine" grep -q "^Measured again on Linux $(uname -r), .* gprofng 2.40.00, $(date +%F)\.$" some.md
 report_sections some.md >twice.md
 check "a section written twice is the same" diff some.md twice.md
+rows=("" "## Runtimes" "" "$table" "|---|---|---|---|" "| names | 300 ms | 1 ms | yes |")
+report_sections some.md >more.md
+check "a section that the page does not have comes last" \
+	diff more.md <(cat some.md; printf '\n## Runtimes\n\n%s\n\n%s\n' "$(grep -m 1 '^Measured again' some.md)" "$(printf '%s\n' "${rows[@]:3}")")
 report some.md >whole.md
 check_that "a whole run takes the section's date away" "$(grep -c '^Measured again' whole.md) == 0"
 
