@@ -13,10 +13,13 @@
 #include "analysis/export/page_code.h"
 #include "analysis/export/page_columns.h"
 #include "analysis/export/page_events.h"
+#include "analysis/export/page_heap.h"
 #include "analysis/export/page_index.h"
 #include "analysis/export/page_locks.h"
 #include "analysis/export/page_reports.h"
 #include "analysis/export/page_snapshots.h"
+#include "analysis/metrics/leaks.h"
+#include "analysis/views/view_state.h"
 
 /* The part of --page-size that events of page_counts.h may have. */
 enum { COUNTS_PART = 4 };
@@ -27,8 +30,8 @@ struct page {
 	struct page_coarse coarse;
 	struct pack raw_index;
 	packed_vec columns, counts, snapshots, reports, later;
-	struct packed index, code, places;
-	bool has_code;
+	struct packed index, code, places, heap;
+	bool has_code, has_heap;
 };
 
 /* Lines and pcs name source files, so a redacted page has none. */
@@ -63,7 +66,7 @@ static void make_reports_and_code(struct page *pg)
 	struct buf rows = { 0 };
 	struct pack p = { 0 };
 
-	make_reports(pg->x, &pg->events, &pg->reports, &rows);
+	make_reports(pg->x, &pg->events, pg->has_heap, &pg->reports, &rows);
 	pg->has_code = make_code(pg->x, &pg->events, &p);
 	if (pg->has_code) {
 		pg->code = pack_compress(&p);
@@ -71,10 +74,25 @@ static void make_reports_and_code(struct page *pg)
 	}
 	pack_free(&p);
 	make_places(pg, &rows);
+	if (pg->has_heap)
+		buf_printf(&rows, "%s\"heap\":%d", rows.len ? "," : "", leaks_sampled(pg->x->view->session) ? 2 : 1);
 	pack_begin(&pg->raw_index, "rprt");
 	buf_printf(&pg->raw_index.bytes, "{%s}", rows.len ? rows.data : "");
 	pack_end(&pg->raw_index);
 	buf_free(&rows);
+}
+
+/* A redacted page does not tell addresses. */
+static void make_heap(struct page *pg)
+{
+	struct pack p = { 0 };
+
+	pg->has_heap = !pg->x->redact && page_heap_usable(&pg->events.counts.heap);
+	if (!pg->has_heap)
+		return;
+	put_heap(&pg->events.counts.heap, pg->x->view, &p);
+	pg->heap = pack_compress(&p);
+	pack_free(&p);
 }
 
 /* What is no time by state. The timeline can be made coarser to make room, but these cannot. */
@@ -84,11 +102,14 @@ static void make_counts(struct page *pg)
 	size_t room;
 
 	make_count_columns(&pg->events, &pg->counts);
-	room = packs_room(&pg->counts);
+	make_heap(pg);
+	room = packs_room(&pg->counts) + packed_room(&pg->heap);
 	c->left_out = pg->x->page_size && room > pg->x->page_size / COUNTS_PART;
 	if (!c->left_out)
 		return;
 	packs_free(&pg->counts);
+	packed_free(&pg->heap);
+	pg->has_heap = false;
 	diag_note(pg->x->diag,
 		  "counters, memory and I/O need %.1f MB, more than a quarter of --page-size: in the page they do not obey "
 		  "its filter", (double)room / (1 << 20));
@@ -149,7 +170,7 @@ static void fit_page(struct page *pg, size_t napp)
 {
 	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
 		       packs_room(&pg->counts) + packs_room(&pg->snapshots) + packed_room(&pg->code) +
-		       packed_room(&pg->places), room, most = pg->x->page_size;
+		       packed_room(&pg->places) + packed_room(&pg->heap), room, most = pg->x->page_size;
 	size_t as_recorded = events_room(pg);
 	bool possible = true;
 
@@ -187,6 +208,7 @@ static void write_page(struct page *pg, struct outfile *out)
 	    packs_put(&pg->reports, "reports", out) &&
 	    (!pg->has_code || packed_put(&pg->code, "code", out)) &&
 	    (!has_places(pg) || packed_put(&pg->places, "places", out)) &&
+	    (!pg->has_heap || packed_put(&pg->heap, "heap", out)) &&
 	    packs_put(&pg->later, "later", out) && packed_put(&end, "end", out))
 		buf_puts(&out->buf, "\n</body>\n</html>\n");
 }
@@ -204,6 +226,7 @@ static void page_fini(struct page *pg)
 	packs_free(&pg->later);
 	packed_free(&pg->code);
 	packed_free(&pg->places);
+	packed_free(&pg->heap);
 }
 
 static int page_write(const struct export *x, struct outfile *out)

@@ -127,11 +127,17 @@ static void put_subject(struct pack *p, const struct page_event *ev, const struc
 	pack_uint(p, ev->subject);
 }
 
+/* Numbers of calls for memory, which are often one after the other. */
+static void put_heap_number(struct pack *p, const struct page_event *ev, const struct page_event *before)
+{
+	pack_int(p, (int64_t)ev->heap - (before ? before->heap : 0));
+}
+
 /* Packs of the page's events; of those columns of them that are read later; of the events of page_counts.h. */
 enum pack_kind { OF_EVENTS, OF_LATER, OF_COUNTS };
 enum { EVENTS = 1 << OF_EVENTS, LATER = 1 << OF_LATER, COUNTS = 1 << OF_COUNTS };
 
-enum column_of { ALL, WAITS, MERGED, IN_SPANS, SECOND, SUBJECT };
+enum column_of { ALL, WAITS, MERGED, IN_SPANS, SECOND, SUBJECT, HEAP_CALL };
 
 /*
  * Columns of WAITS have a value for each wait, others for each event. Other columns but
@@ -163,6 +169,7 @@ static const struct {
 	{ "lens", LATER, ALL, put_length_ns },
 	{ "scnd", COUNTS, SECOND, put_second },
 	{ "sbjt", COUNTS, SUBJECT, put_subject },
+	{ "heap", COUNTS, HEAP_CALL, put_heap_number },
 };
 
 /* Events that are divided into packs. Part i makes every nth pack. */
@@ -182,7 +189,8 @@ static unsigned needed(const struct packing *m, size_t from, size_t to)
 
 	for (size_t i = from; i < to; i++)
 		ret |= (m->all[i].merged > 0) << MERGED | (m->all[i].spans > 0) << IN_SPANS |
-		       (m->all[i].length != 0) << SECOND | (m->all[i].subject > 0) << SUBJECT;
+		       (m->all[i].length != 0) << SECOND | (m->all[i].subject > 0) << SUBJECT |
+		       (m->all[i].heap > 0) << HEAP_CALL;
 	return ret;
 }
 

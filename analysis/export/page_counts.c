@@ -9,6 +9,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/json.h"
 #include "analysis/export/page_events.h"
+#include "analysis/metrics/hit.h"
 #include "analysis/metrics/metric.h"
 #include "analysis/metrics/pass.h"
 #include "analysis/views/view_state.h"
@@ -33,7 +34,7 @@ static uint32_t class_index(struct page_counts *c, const struct count_class *wan
 	for (size_t i = 0; i < c->classes.len; i++) {
 		const struct count_class *k = &c->classes.data[i];
 
-		if (k->nadds == wanted->nadds &&
+		if (k->nadds == wanted->nadds && k->heap == wanted->heap &&
 		    !memcmp(k->adds, wanted->adds, wanted->nadds * sizeof(*k->adds)))
 			return i;
 	}
@@ -43,8 +44,6 @@ static uint32_t class_index(struct page_counts *c, const struct count_class *wan
 
 static void push(struct page_counts *c, struct page_event *ev, struct count_class *adds)
 {
-	if (!adds->nadds)
-		return;
 	ev->event_class = class_index(c, adds);
 	c->classes.data[ev->event_class].n++;
 	vec_push(&c->all, *ev);
@@ -70,9 +69,12 @@ static int from_of(struct page_event *ev, int64_t value)
 void page_counts_add(struct page_counts *c, const struct metric_set *ms, const struct hit *h,
 		     struct page_event ev, const struct amount *amounts, size_t n)
 {
-	struct count_class adds = { 0 };
+	struct count_class adds = { .heap = h->stream->kind == ER_PKT_HEAP };
 
-	ev.subject = n ? subject_of(&c->subjects, h) : 0;
+	if (adds.heap)
+		ev.heap = page_heap_add(&c->heap, h);
+	else
+		ev.subject = n ? subject_of(&c->subjects, h) : 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct amount *a = &amounts[i];
 		int from;
@@ -86,7 +88,18 @@ void page_counts_add(struct page_counts *c, const struct metric_set *ms, const s
 		}
 		adds.adds[adds.nadds++] = (struct count_add){ a->metric, from };
 	}
-	push(c, &ev, &adds);
+	if (adds.nadds || adds.heap)
+		push(c, &ev, &adds);
+}
+
+void page_counts_sort(struct page_counts *c)
+{
+	page_heap_sort(&c->heap);
+	vec_for_each (ev, &c->all) {
+		if (c->classes.data[ev->event_class].heap)
+			ev->heap = c->heap.rank[ev->heap - 1];
+	}
+	vec_sort(&c->all, page_event_by_end);
 }
 
 /* --- writing --- */
@@ -119,6 +132,28 @@ static void put_metric(const struct view_state *v, const struct metric *m, struc
 	buf_puts(b, ",\"name\":");
 	json_put_string(b, m->uname);
 	buf_puts(b, "}");
+}
+
+static void put_classes(const struct page_counts *c, const uint32_t *metrics, struct buf *b)
+{
+	size_t n = 0;
+
+	buf_puts(b, "],\"classes\":[");
+	for (size_t i = 0; i < c->classes.len; i++) {
+		const struct count_class *k = &c->classes.data[i];
+
+		buf_puts(b, i ? ",[" : "[");
+		for (uint32_t a = 0; a < k->nadds; a++)
+			buf_printf(b, "%s%" PRIu32 ",%" PRIu32, a ? "," : "",
+				   metrics[k->adds[a].metric], k->adds[a].from);
+		buf_puts(b, "]");
+	}
+	buf_puts(b, "],\"heap\":[");
+	for (size_t i = 0; i < c->classes.len; i++) {
+		if (c->classes.data[i].heap)
+			buf_printf(b, "%s%zu", n++ ? "," : "", i);
+	}
+	buf_puts(b, "]}");
 }
 
 /* Ratios of two metrics, such as instructions per cycle. */
@@ -157,17 +192,7 @@ void put_counts(const struct page_counts *c, const struct view_state *v, struct 
 			index[m->id] = n++;
 		}
 		put_ratios(ms, b);
-		buf_puts(b, "],\"classes\":[");
-		for (size_t i = 0; i < c->classes.len; i++) {
-			const struct count_class *k = &c->classes.data[i];
-
-			buf_puts(b, i ? ",[" : "[");
-			for (uint32_t a = 0; a < k->nadds; a++)
-				buf_printf(b, "%s%" PRIu32 ",%" PRIu32, a ? "," : "",
-					   index[k->adds[a].metric], k->adds[a].from);
-			buf_puts(b, "]");
-		}
-		buf_puts(b, "]}");
+		put_classes(c, index, b);
 	}
 	free(index);
 }
@@ -177,4 +202,5 @@ void page_counts_free(struct page_counts *c)
 	vec_free(&c->all);
 	vec_free(&c->classes);
 	subjects_free(&c->subjects);
+	page_heap_free(&c->heap);
 }

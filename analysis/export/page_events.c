@@ -116,7 +116,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	struct page_thread *th;
 
 	if (state < 0 || state >= MS_COUNT) {
-		if (n)
+		if (n || h->stream->kind == ER_PKT_HEAP)
 			page_counts_add(&p->counts, p->metrics, h, event_of(p, h), amounts, n);
 		return;
 	}
@@ -156,7 +156,7 @@ double page_event_variance(const struct page_event *ev, const struct event_class
 		       weight * rest : 0;
 }
 
-static int by_end(const void *pa, const void *pb)
+int page_event_by_end(const void *pa, const void *pb)
 {
 	const struct page_event *a = pa, *b = pb;
 
@@ -330,8 +330,8 @@ int page_events_read(const struct export *x, struct page_events *ret)
 		return export_nothing(x);
 	number_paths(ret, v->session);
 	rank_all(ret);
-	vec_sort(&ret->all, by_end);
-	vec_sort(&ret->counts.all, by_end);
+	vec_sort(&ret->all, page_event_by_end);
+	page_counts_sort(&ret->counts);
 	read_lives(ret, v->session);
 	return 0;
 }

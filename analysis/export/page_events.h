@@ -40,7 +40,10 @@ struct page_event {
 		uint32_t lock;    /* that a wait was for: index in page_events.locks + 1; 0: none */
 		uint32_t subject; /* of an event of page_counts.h; 0: none */
 	};
-	uint32_t factor; /* of a wait for a lock: page_unusual(index in page_events.factors + 1, its thread's) */
+	union {
+		uint32_t factor; /* of a wait for a lock: page_unusual(index in page_events.factors + 1, its thread's) */
+		uint32_t heap;   /* of a call for memory in page_counts.h: its number in page_heap.h; 0: none */
+	};
 	uint16_t length_ns; /* of a wait for a lock: what its length has beyond microseconds */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
@@ -100,6 +103,8 @@ struct page_events {
 int page_events_read(const struct export *x, struct page_events *ret);
 void page_events_free(struct page_events *p);
 
+/* Compares two events for vec_sort: by end, then by thread. */
+int page_event_by_end(const void *pa, const void *pb);
 /* The square of an event's weight. Standard errors are computed from sums of these. */
 double page_event_squares(const struct page_event *ev);
 /* The variance of a wait's weight that comes from sampling; as in waitstat.h. 0 for CPU time. */

@@ -77,8 +77,11 @@ static int make_pcs(struct view_state *v, struct table *t, struct diag *d)
 static const struct {
 	const char *command; /* of er_print; also the report's name */
 	bool tells;          /* --redact leaves it out: it names paths, hosts or functions */
-	/* Whether the page adds it up itself if it has the events of page_counts.h; if they are exact. */
-	enum { AS_IT_IS, COUNTED, COUNTED_EXACT } by;
+	/*
+	 * Whether the page makes it itself: if it has the events of page_counts.h; also if they are
+	 * exact or the page has the calls of page_heap.h; only if it has these calls.
+	 */
+	enum made_by { AS_IT_IS, COUNTED, COUNTED_EXACT, HEAP_CALLS } by;
 	int (*make)(struct view_state *v, struct table *t, struct diag *d);
 } reports[] = {
 	{ "locks", true, AS_IT_IS, make_locks },
@@ -96,8 +99,8 @@ static const struct {
 	{ "data_layout", true, COUNTED, view_data_layout },
 	{ "leaks", true, COUNTED_EXACT, make_leaks },
 	{ "allocs", true, COUNTED_EXACT, make_allocs },
-	{ "heapuse", false, AS_IT_IS, view_heapuse },
-	{ "heapstat", false, AS_IT_IS, view_heapstat },
+	{ "heapuse", false, HEAP_CALLS, view_heapuse },
+	{ "heapstat", false, HEAP_CALLS, view_heapstat },
 	{ "ioactivity", true, COUNTED, view_ioactivity },
 	{ "iodetail", true, COUNTED, view_iodetail },
 	{ "iostat", false, COUNTED, view_iostat },
@@ -117,20 +120,27 @@ static void end_report(struct pack *p, const char *name, size_t nrows, packed_ve
 	buf_printf(rows, "%s\"%s\":%zu", ret->len > 1 ? "," : "", name, nrows);
 }
 
-/* Sums of a sampled heap have standard errors, which the page does not compute. */
-static bool by_page(const struct export *x, int by)
+/* Which reports the page makes itself: a bit for each enum made_by. */
+static unsigned made_by_page(const struct export *x, const struct page_counts *counts, bool has_heap)
 {
-	return by == COUNTED || (by == COUNTED_EXACT && !leaks_sampled(x->view->session));
+	unsigned ret = 0;
+
+	if (counts->all.len && !counts->left_out)
+		ret |= 1U << COUNTED;
+	/* Sums of a sampled heap have standard errors, which need the sizes of the calls. */
+	if (ret && (has_heap || !leaks_sampled(x->view->session)))
+		ret |= 1U << COUNTED_EXACT;
+	return has_heap ? ret | 1U << HEAP_CALLS : ret;
 }
 
 /* A report that cannot be made, or that only says that there are no data, is left out. */
-static void put_all(const struct export *x, bool counted, struct pack *p, packed_vec *ret, struct buf *rows)
+static void put_all(const struct export *x, unsigned by_page, struct pack *p, packed_vec *ret, struct buf *rows)
 {
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
 		struct diag kept = { 0 };
 		struct table t = { 0 };
 
-		if ((x->redact && reports[i].tells) || (counted && by_page(x, reports[i].by)))
+		if ((x->redact && reports[i].tells) || by_page >> reports[i].by & 1)
 			continue;
 		if (!reports[i].make(x->view, &t, &kept) && t.columns.len) {
 			pack_begin(p, "json");
@@ -153,7 +163,7 @@ static void put_subject_list(const struct page_counts *c, struct pack *p, packed
 	end_report(p, "subjects", c->subjects.all.len, ret, rows);
 }
 
-void make_reports(const struct export *x, const struct page_events *events, packed_vec *ret,
+void make_reports(const struct export *x, const struct page_events *events, bool has_heap, packed_vec *ret,
 		  struct buf *rows)
 {
 	const struct page_counts *counts = &events->counts;
@@ -161,7 +171,7 @@ void make_reports(const struct export *x, const struct page_events *events, pack
 	struct pack p = { 0 };
 
 	x->view->limit = limit ? limit : ROWS_MAX;
-	put_all(x, counts->all.len && !counts->left_out, &p, ret, rows);
+	put_all(x, made_by_page(x, counts, has_heap), &p, ret, rows);
 	if (!x->redact) {
 		pack_begin(&p, "json");
 		put_functions(x->view->session, &events->tree, &p.bytes);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reports of er_print that the page shows as they are, because it cannot compute them from its
- * events: the numbers of waits for locks, and what is known of the recording. They follow er_print's
+ * events: the lengths of waits for locks, and what is known of the recording. They follow er_print's
  * filter, not the page's.
  */
 #ifndef EXPORT_PAGE_REPORTS_H
 #define EXPORT_PAGE_REPORTS_H
+
+#include <stdbool.h>
 
 #include "analysis/export/page_pack.h"
 
@@ -16,9 +18,10 @@ struct page_events;
 /*
  * Compress the reports, the facts about each function of the tree, and the subjects of events: a pack
  * for each, so that the page reads only those that are looked at. Appends their names with the number of
- * rows to `rows`, as members of a JSON object. Release with free_packs.
+ * rows to `rows`, as members of a JSON object. Release with free_packs. has_heap: the page has the calls
+ * of page_heap.h.
  */
-void make_reports(const struct export *x, const struct page_events *events, packed_vec *ret,
+void make_reports(const struct export *x, const struct page_events *events, bool has_heap, packed_vec *ret,
 		  struct buf *rows);
 
 #endif

@@ -3,6 +3,7 @@
  * make_kinds DIR writes experiments with kinds of data that this machine may be unable to record.
  * mem.1.er has two counters with data addresses, l3 (tag 0) and loads (tag 1), with known results.
  * data.1.er has the same for variables of a program. trace.1.er has synchronization, heap and I/O.
+ * heap.1.er has calls for memory of two processes; some.1.er has the same of a sampled heap.
  * old.1.er has clock packets in their old form, and Java.
  */
 #include <dlfcn.h>
@@ -187,6 +188,68 @@ static void trace(const char *dir)
 	exp_builder_close(b);
 }
 
+struct call {
+	const char *stack;
+	int process, thread, type;
+	int64_t size, addr, old;
+};
+
+enum { MALLOC, FREE, REALLOC, MMAP, MUNMAP };
+
+/*
+ * Blocks at addresses that were used before; frees by another thread, and of a block that is not
+ * known; mappings that are unmapped in parts, one that reaches over two.
+ */
+static const struct call calls[] = {
+	{ "main>work>malloc", 0, 1, MALLOC, 1000, 0x1000, 0 },
+	{ "main>work>malloc", 0, 2, MALLOC, 500, 0x2000, 0 },
+	{ "main>work>free", 0, 1, FREE, 0, 0x1000, 0 },
+	{ "main>load>malloc", 1, 5, MALLOC, 70, 0x1000, 0 },
+	{ "main>load>malloc", 0, 2, MALLOC, 300, 0x1000, 0 },
+	{ "main>realloc", 0, 1, REALLOC, 700, 0x3000, 0x2000 },
+	{ "main>load>mmap", 0, 1, MMAP, 65536, 0x100000, 0 },
+	{ "main>load>mmap", 0, 2, MMAP, 65536, 0x110000, 0 },
+	{ "main>work>munmap", 0, 1, MUNMAP, 16384, 0x102000, 0 },
+	{ "main>work>munmap", 0, 2, MUNMAP, 32768, 0x10c000, 0 },
+	{ "main>work>free", 0, 2, FREE, 0, 0x1000, 0 },
+	{ "main>work>free", 0, 2, FREE, 0, 0x9000, 0 },
+	{ "main>load>malloc", 1, 6, MALLOC, 9000, 0x2000, 0 },
+	{ "main>work>malloc", 0, 1, MALLOC, 40, 0x3000, 0 },
+	{ "main>load>free", 1, 6, FREE, 0, 0x2000, 0 },
+	{ "main>load>malloc", 1, 5, MALLOC, 250000, 0x2000, 0 },
+	{ "main>load>realloc", 1, 5, REALLOC, 200000, 0x2000, 0x2000 },
+	{ "main>work>free", 0, 1, FREE, 0, 0x3000, 0 },
+	{ "main>work>malloc", 0, 1, MALLOC, 3000, 0x3000, 0 },
+	{ "main>work>munmap", 0, 1, MUNMAP, 65536, 0x110000, 0 },
+};
+
+static void put_call(struct exp_builder *b, const struct call *c, int64_t now)
+{
+	int64_t values[] = { c->thread, c->thread, c->thread % 2, now, exp_builder_stack(b, c->stack), c->type,
+			     c->size, c->addr, c->old };
+
+	expwriter_packet(exp_builder_writer(b), ER_PKT_HEAP, values, NULL);
+}
+
+/* A call each 700 us, but every fifth at the time of the one before. */
+static void heap(const char *dir, const char *name, const char *profile)
+{
+	struct exp_builder *b = exp_builder_new(dir, name), *child;
+
+	exp_builder_profile(b, 1, "main>work", MS_USER, 20);
+	child = exp_builder_sub(b, "_f1.er", "child", BUILDER_PID + 1);
+	expwriter_profile(exp_builder_writer(b), ER_PKT_HEAP, profile);
+	expwriter_profile(exp_builder_writer(child), ER_PKT_HEAP, profile);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (i % 5)
+			exp_builder_sleep(b, 700 * 1000);
+		put_call(calls[i].process ? child : b, &calls[i], exp_builder_now(b));
+	}
+	exp_builder_at(child, exp_builder_now(b) + MS - BUILDER_START_NS);
+	exp_builder_close(child);
+	exp_builder_close(b);
+}
+
 /* The form of old collectors, with packets of several states, and the remains of a Java program. */
 static void old(const char *dir)
 {
@@ -226,6 +289,8 @@ int main(int argc, char **argv)
 	mem(argv[1]);
 	variables(argv[1]);
 	trace(argv[1]);
+	heap(argv[1], "heap.1.er", NULL);
+	heap(argv[1], "some.1.er", "sampled=\"1\"");
 	old(argv[1]);
 	return 0;
 }

@@ -114,7 +114,7 @@ static void test_counted(void **state)
 {
 	struct metric metrics[6];
 	struct metric_set ms = { .all = { .data = metrics, .len = 6 } };
-	struct exp_stream st = { .kind = ER_PKT_HEAP };
+	struct exp_stream st = { .kind = ER_PKT_SYNC };
 	struct hit h = { .stream = &st };
 	/* Twice the same number; nothing; a time by state; a copy of a metric that is not in the set. */
 	const struct amount amounts[] = { { 0, 1 }, { 1, 500 }, { 2, 2000 }, { 3, 7 },
@@ -122,7 +122,7 @@ static void test_counted(void **state)
 	struct page_counts c = { 0 };
 
 	for (uint32_t i = 0; i < 6; i++)
-		metrics[i] = (struct metric){ .id = i, .kind = i == 5 ? ER_PKT_CLOCK : ER_PKT_HEAP, .tag = -1 };
+		metrics[i] = (struct metric){ .id = i, .kind = i == 5 ? ER_PKT_CLOCK : ER_PKT_SYNC, .tag = -1 };
 	assert_true(counts_possible(&ms));
 	for (int i = 0; i < 2; i++)
 		page_counts_add(&c, &ms, &h, (struct page_event){ .thread = 3 }, amounts, 8);

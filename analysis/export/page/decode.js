@@ -74,6 +74,14 @@ function lengthsOf(weight, extra, cls, isWait) {
 	return length
 }
 
+// Decodes numbers that are written as differences.
+function summedInts(bytes, n) {
+	const ret = readInts(bytes, n, new Float64Array(n))
+	for (let i = 1; i < n; i++)
+		ret[i] += ret[i - 1]
+	return ret
+}
+
 // Decodes one pack into chunks of arrays, one for each column. Columns of wakers and holders have rows for
 // waits only; waitRow finds the row.
 export async function decodeEvents(base64, about) {
@@ -105,7 +113,7 @@ export async function decodeEvents(base64, about) {
 		cpu: cpuArray(readInts(s.cpus, n, room)),
 		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
 		squares: ofEvent(s.sqrs, readUints), variance: ofEvent(s.vari, readUints),
-		variant: ofEvent(s.vrnt, readUints), second: ofEvent(s.scnd, readInts), subject: ofEvent(s.sbjt, readUints),
+		variant: ofEvent(s.vrnt, readUints), second: ofEvent(s.scnd, readInts), subject: ofEvent(s.sbjt, readUints), heap: s.heap ? summedInts(s.heap, n) : null,
 		spans: s.spns && about.nsets ? indexArray(uints(s.spns, n), about.nsets) : null,
 		wakerPath: indexArray(uints(s.wkpt, nwaits), npaths + 1),
 		holder: indexArray(holders(uints(s.hold, nwaits), waker), nthreads + 1),
@@ -115,7 +123,7 @@ export async function decodeEvents(base64, about) {
 // Divides a pack into chunks of 65,536 events, so that indexes in a chunk have 16 bits. Their columns are
 // views of the pack's; those of waits are not divided, and `rows` counts from the pack's begin.
 export function divide(pack, nthreads) {
-	const chunks = [], columns = ['time', 'thread', 'cls', 'weight', 'merged', 'path', 'cpu', 'length', 'squares', 'variance', 'spans', 'variant', 'second', 'subject']
+	const chunks = [], columns = ['time', 'thread', 'cls', 'weight', 'merged', 'path', 'cpu', 'length', 'squares', 'variance', 'spans', 'variant', 'second', 'subject', 'heap']
 	for (let at = 0; at < pack.n || !at; at += 65536) {
 		const to = Math.min(pack.n, at + 65536)
 		const chunk = { ...pack, first: pack.first + at, n: to - at, rows: pack.rows.subarray(at >> 8) }
@@ -130,7 +138,7 @@ export function divide(pack, nthreads) {
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
 	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, divide,
-		holders, stretchMerged, cpuArray, readTimes, lengthsOf, decodeEvents]
+		holders, stretchMerged, cpuArray, readTimes, lengthsOf, summedInts, decodeEvents]
 	// minify may have given it a shorter name.
 	return parts.map(String).join('\n') + `
 onmessage = async e => {

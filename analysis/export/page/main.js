@@ -21,10 +21,12 @@ import { compareView } from './view_compare.js'
 import { cgroupsView, cpusView, processesView, threadsView } from './view_threads.js'
 import { runqueueView, wakersView } from './view_wakers.js'
 import { experimentsView, makeReports, spansView } from './view_reports.js'
-import { countersView, memoryView } from './view_counts.js'
+import { countersView } from './view_counts.js'
+import { memoryView } from './view_heap.js'
 import { locksView } from './view_locks.js'
 import { linesView } from './view_lines.js'
 import { makePlaces } from './places.js'
+import { makeHeap } from './heap.js'
 import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
@@ -36,7 +38,7 @@ import { makeHelp } from './help.js'
 const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, compareView, threadsView, processesView,
 	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, spansView, countersView, memoryView, experimentsView, aboutView]
 
-const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, places: null }
+const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, places: null, heap: null }
 
 // The first failure is the cause of others.
 function fail(text) {
@@ -82,6 +84,7 @@ function start(data) {
 	}
 	page.reports = makeReports(data.reports, loaded, fail)
 	page.places = makePlaces(data, loaded, fail)
+	page.heap = makeHeap(data, loaded, fail)
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
@@ -238,7 +241,7 @@ function run() {
 			}
 		}, error => fail(String(error)))
 		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'counts' ? counts(base64) : kind === 'snaps' ? seconds(base64) :
-			(kind in { places: 1, later: 1 } ? page.places : page.reports).add(base64, kind)
+			(kind in { places: 1, later: 1 } ? page.places : kind === 'heap' ? page.heap : page.reports).add(base64, kind)
 		early.splice(0).forEach(pack => take(...pack))
 		shownView().update(page)
 	}).catch(error => fail('The page cannot be shown: ' + error.message))

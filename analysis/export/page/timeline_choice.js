@@ -13,7 +13,7 @@ const markChoices = [['hwc', 'counters', [3, 7]], ['synctrace', 'locks', [2, 72]
 // Which classes of the second stream of events are marked.
 export function markedClasses({ data, state }) {
 	const kinds = markChoices.filter(m => state.marks.includes(m[0])).flatMap(m => m[2])
-	return data.counts && kinds.length ? data.counts.classes.map(c => kinds.includes(data.metrics[c.adds[0]].kind)) : null
+	return data.counts && kinds.length ? data.counts.classes.map(c => kinds.includes(c.kind)) : null
 }
 
 function chooseMarks(page) {

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters, data objects, memory and I/O under the page's filter, as er_print lists them. What cannot be added up here
+// Counters, data objects and I/O under the page's filter, as er_print lists them. What cannot be added up here
 // is a report of er_print.
 import { el, unread } from './dom.js'
 import { makeTable } from './table.js'
-import { addCounts } from './counts.js'
+import { addCounts, amount } from './counts.js'
 import { eachEvent } from './walk.js'
 import { extraColumns, metricForm, metricsOf, pathTimes } from './metrics.js'
 import { functionTimes } from './tree.js'
-import { placeSums } from './places.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
 
 const MHWC = 7, IO = 19 // kinds of packets
-const sortedBy = (rows, value) => rows.sort((a, b) => value(b) - value(a))
+export const sortedBy = (rows, value) => rows.sort((a, b) => value(b) - value(a))
 
 // Columns of the values of rows, one for each metric.
-const valueColumns = ({ data }, metrics) => metrics.map((m, i) => {
+export const valueColumns = ({ data }, metrics) => metrics.map((m, i) => {
 	const form = metricForm(data, 'n.' + m.id)
 	return { id: m.id, title: m.name, unit: form.unit, width: '10.5em', value: r => r.values ? r.values[i] : -Infinity, text: r => r.values ? form.text(r.values[i]) : '' }
 })
 
 // Shows rows in their order, or as the user sorted them.
-function showRows(page, part, command, columns, rows) {
+export function showRows(page, part, command, columns, rows) {
 	const id = 'report-' + command
 	const table = makeTable(command, columns, { sort: sort => page.store.setIn('sort', id, sort) })
 	part.notes.replaceChildren()
@@ -29,7 +28,7 @@ function showRows(page, part, command, columns, rows) {
 	table.show(rows, { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 }
 
-const showUnread = (page, part) => {
+export const showUnread = (page, part) => {
 	part.notes.replaceChildren(el('span.hint', {}, unread(page)))
 	part.box.replaceChildren()
 }
@@ -89,42 +88,17 @@ function showSubjects(page, part, command) {
 		command === 'data_layout' ? withParts(rows) : rows)
 }
 
-// --- leaks and allocations by stack ---
-
-const stackMetrics = { leaks: ['Leak', 'heapleakcnt', 'heapleakbytes'], allocs: ['Allocation', 'heapalloccnt', 'heapallocbytes'] }
-
-// A frame of inlined code has no address of its own.
-function frameName({ funcs }, { funcOf, place, pcs }, v) {
-	const name = funcs[funcOf[place[v]]], pc = pcs.names[pcs.keyOf[v]]
-	return name + (pc.startsWith(name + ' + 0x') ? pc.slice(name.length).match(/^ \+ 0x[0-9A-F]+/)[0] : '')
-}
-
-function showStacks(page, part, command) {
-	const { data } = page, places = page.places.get(), [label, ...ids] = stackMetrics[command]
-	if (!places)
-		return showUnread(page, part)
-	const { sums } = placeSums(page, places), of = ids.map(id => sums.ofCount('n.' + id)), found = []
-	for (let v = 0; v < places.npaths; v++) {
-		if (of[0][v] || of[1][v])
-			found.push({ v, values: of.map(s => s[v]) })
-	}
-	sortedBy(found, r => r.values[0])
-	sortedBy(found, r => r.values[1])
-	const rows = found.flatMap(({ v, values }, i) => {
-		const ret = [{ values, name: `${label} #${i + 1}`, mark: 'begins' }]
-		for (; v; v = places.tree.parent[v])
-			ret.push({ values: null, name: '  ' + frameName(data, places, v) })
-		return ret.map((r, n) => ({ ...r, key: `${i} ${n}`, first: found.length - i }))
-	})
-	const total = { key: -1, name: '<Total>', values: of.map(s => s.reduce((a, b) => a + b, 0)), first: Infinity }
-	return showRows(page, part, command, [...valueColumns(page, ids.map(id => data.metrics.find(m => m.id === id))), { id: 'name', title: 'Name', left: true, text: r => r.name }], [total, ...rows])
-}
-
 // --- I/O by size ---
 
-const KB = 1024, sizeRanges = [['0KB - 1KB', KB], ['1KB - 8KB', 8 * KB], ['8KB - 32KB', 32 * KB], ['32KB - 128KB', 128 * KB], ['128KB - 256KB', 256 * KB], ['256KB - 512KB', 512 * KB],
+const KB = 1024
+const sizeRanges = [['0KB - 1KB', KB], ['1KB - 8KB', 8 * KB], ['8KB - 32KB', 32 * KB], ['32KB - 128KB', 128 * KB], ['128KB - 256KB', 256 * KB], ['256KB - 512KB', 512 * KB],
 	['512KB - 1000KB', 1000 * KB], ['1000KB - 10MB', 10 * KB ** 2], ['10MB - 100MB', 100 * KB ** 2], ['100MB - 1GB', KB ** 3], ['1GB - 10GB', 10 * KB ** 3], ['10GB - 100GB', 100 * KB ** 3],
 	['100GB - 1TB', KB ** 4], ['1TB - 10TB', 10 * KB ** 4], ['10TB and more', Infinity]]
+
+// The index of the range that a size is in; lines [range, {count}] of numbers by range.
+export const rangeOf = bytes => sizeRanges.findIndex(r => bytes <= r[1])
+export const numberLine = (label, count) => ['  ' + label, { count }]
+export const rangeLines = sizes => sizeRanges.flatMap((r, i) => sizes[i] ? [numberLine(r[0], sizes[i])] : [])
 
 // Panels of calls by kind: {calls, bytes, ns, longest, least, most, sizes}.
 function ioSums({ data, state }) {
@@ -133,7 +107,7 @@ function ioSums({ data, state }) {
 	eachEvent(data.counts, state, (chunk, i) => {
 		const call = {}, { adds } = data.counts.classes[chunk.cls[i]]
 		for (let k = 0; k < adds.length; k += 2)
-			call[data.metrics[adds[k]].id] = [1, chunk.weight[i], chunk.second && chunk.second[i]][adds[k + 1]]
+			call[data.metrics[adds[k]].id] = amount(chunk, i, adds[k + 1])
 		const kind = Object.keys(sums).find(name => call[`io${name}cnt`])
 		if (!kind)
 			return
@@ -144,35 +118,33 @@ function ioSums({ data, state }) {
 		s.longest = Math.max(s.longest, ns)
 		s.least = Math.min(s.least, bytes)
 		s.most = Math.max(s.most, bytes)
-		s.sizes[sizeRanges.findIndex(r => bytes <= r[1])]++
+		s.sizes[rangeOf(bytes)]++
 	})
 	return sums
 }
 
 function showIoSizes(page, part) {
-	const sums = ioSums(page), number = (label, count) => ['  ' + label, { count }], time = (label, msec) => ['  ' + label, { msec }]
+	const sums = ioSums(page), time = (label, msec) => ['  ' + label, { msec }]
 	const panel = (title, s, longest) => panelNode([[title, null],
-		...longest ? [...sizeRanges.flatMap((r, i) => s.sizes[i] ? [number(r[0], s.sizes[i])] : []), time(longest, s.longest), number('Smallest bytes', s.calls ? s.least : 0), number('Largest bytes', s.most)] : [],
-		time('Total time (msec.)', s.ns), number('Total calls', s.calls), ...longest ? [number('Total bytes', s.bytes)] : []])
+		...longest ? [...rangeLines(s.sizes), time(longest, s.longest), numberLine('Smallest bytes', s.calls ? s.least : 0), numberLine('Largest bytes', s.most)] : [],
+		time('Total time (msec.)', s.ns), numberLine('Total calls', s.calls), ...longest ? [numberLine('Total bytes', s.bytes)] : []])
 	part.notes.replaceChildren()
 	part.box.replaceChildren(el('div.text', { tabIndex: 0 }, panel('Write Statistics', sums.write, 'Longest write (msec.)'), panel('Read Statistics', sums.read, 'Longest read (msec.)'),
 		panel('Other I/O Statistics', sums.other), panel('I/O Error Statistics', sums.error)))
 }
 
-// --- the views ---
+// --- the view ---
 
-// Choices of which one is made here if its data are in the file.
-const made = (value, text, has, show) => [value, text, { has, show }]
+// A choice that is made here if its data are in the file.
+export const made = (value, text, has, show) => [value, text, { has, show }]
 const hasSubjects = kind => ({ data, reports }) => reports.has('subjects') && data.metrics.some(m => m.kind === kind)
-const hasStacks = id => ({ data, reports, places }) => !reports.knows(id) && places && places.known && data.metrics.some(m => m.id === stackMetrics[id][1])
 
 export const countersView = reportsView('counters', 'Counters', [
 	made('functions', 'Functions by counters', ({ data }) => data.metrics.some(m => m.counter), showFunctions),
 	['lines', 'Lines by counters'], ['pcs', 'PCs by counters'],
 	made('data_objects', 'Data objects', hasSubjects(MHWC), showSubjects), made('data_layout', 'Data layout', hasSubjects(MHWC), showSubjects)])
 
-export const memoryView = reportsView('memory', 'Memory, I/O', [
-	made('leaks', 'Leaks', hasStacks('leaks'), showStacks), made('allocs', 'Allocations', hasStacks('allocs'), showStacks),
-	['heapuse', 'Memory over time'], ['heapstat', 'Memory statistics'],
+// Those of I/O, which are in one tab with memory.
+export const ioChoices = [
 	made('ioactivity', 'Files', hasSubjects(IO), showSubjects), made('iodetail', 'Descriptors', hasSubjects(IO), showSubjects),
-	made('iostat', 'I/O statistics', ({ data }) => data.metrics.some(m => m.kind === IO), showIoSizes)])
+	made('iostat', 'I/O statistics', ({ data }) => data.metrics.some(m => m.kind === IO), showIoSizes)]

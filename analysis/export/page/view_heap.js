@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Memory under the page's filter, as er_print lists it: leaks and allocations by stack, memory in use over time, and
+// numbers of allocations by size.
+import { el } from './dom.js'
+import { secondsOfNs } from './format.js'
+import { addCounts } from './counts.js'
+import { allocationSums, allocationVariances, highestPeak, memoryOverTime, passingCalls } from './heap.js'
+import { placeSums } from './places.js'
+import { panelNode } from './samples.js'
+import { reportsView } from './view_reports.js'
+import { ioChoices, made, numberLine, rangeLines, rangeOf, showRows, showUnread, sortedBy, valueColumns } from './view_counts.js'
+
+const HEAP_ESTIMATE = '~ marks an estimate: only a sample of the allocations was recorded.'
+
+// --- leaks and allocations by stack ---
+
+const stackMetrics = { leaks: ['Leak', 'heapleakcnt', 'heapleakbytes'], allocs: ['Allocation', 'heapalloccnt', 'heapallocbytes'] }
+
+// A frame of inlined code has no address of its own.
+function frameName({ funcs }, { funcOf, place, pcs }, v) {
+	const name = funcs[funcOf[place[v]]], pc = pcs.names[pcs.keyOf[v]]
+	return name + (pc.startsWith(name + ' + 0x') ? pc.slice(name.length).match(/^ \+ 0x[0-9A-F]+/)[0] : '')
+}
+
+// Columns of numbers and bytes. Bytes of a sampled heap are estimates, which have errors.
+function stackColumns(page, metrics) {
+	const [n, bytes] = valueColumns(page, metrics), { sampled } = page.heap
+	const error = { id: 'error', title: `${bytes.title} Std. Error`, width: '10.5em', value: r => r.values ? r.error : -Infinity, text: r => r.values ? String(Math.round(r.error)) : '' }
+	return [n, sampled ? { ...bytes, text: r => r.values ? '~' + bytes.text(r) : '' } : bytes, ...sampled && page.state.errors ? [error] : [],
+		{ id: 'name', title: 'Name', left: true, text: r => r.name }]
+}
+
+// The standard error of the bytes of each stack; nothing if all allocations were recorded.
+function stackErrors({ data, state, heap }, { base, npaths }, command) {
+	const keyOf = (chunk, i) => base[data.pathNode[chunk.path[i]]] + chunk.variant[i]
+	const all = heap.sampled && allocationVariances(data, state, heap.get(), npaths, keyOf), variances = all && all[command === 'leaks' ? 'leaked' : 'allocated']
+	return all ? v => Math.sqrt(v < 0 ? sumOf(variances) : variances[v]) : () => 0
+}
+
+const sumOf = values => values.reduce((a, b) => a + b, 0)
+
+function showStacks(page, part, command) {
+	const { data, heap } = page, places = page.places.get(), [label, ...ids] = stackMetrics[command]
+	if (!places || heap.sampled && !heap.get())
+		return showUnread(page, part)
+	const { sums } = placeSums(page, places), of = ids.map(id => sums.ofCount('n.' + id)), errorOf = stackErrors(page, places, command), found = []
+	for (let v = 0; v < places.npaths; v++) {
+		if (of[0][v] || of[1][v])
+			found.push({ v, values: of.map(s => s[v]) })
+	}
+	sortedBy(found, r => r.values[0])
+	sortedBy(found, r => r.values[1])
+	const rows = found.flatMap(({ v, values }, i) => {
+		const ret = [{ values, error: errorOf(v), name: `${label} #${i + 1}`, mark: 'begins' }]
+		for (; v; v = places.tree.parent[v])
+			ret.push({ values: null, name: '  ' + frameName(data, places, v) })
+		return ret.map((r, n) => ({ ...r, key: `${i} ${n}`, first: found.length - i }))
+	})
+	const total = { key: -1, name: '<Total>', values: of.map(sumOf), error: errorOf(-1), first: Infinity }
+	showRows(page, part, command, stackColumns(page, ids.map(id => data.metrics.find(m => m.id === id))), [total, ...rows])
+	if (heap.sampled)
+		part.notes.append(el('span.hint', {}, HEAP_ESTIMATE + ' Counts are those of the sample.'))
+}
+
+// --- memory in use ---
+
+function bytesColumn(id, title, estimate) {
+	return { id, title: `Bytes ${title}`, width: '9.5em', value: r => r[id], text: r => (estimate ? '~' : '') + r[id] }
+}
+
+function showMemory(page, part, command) {
+	const { data, state, heap } = page, calls = heap.get(), { sampled } = heap
+	if (!calls)
+		return showUnread(page, part)
+	const rows = memoryOverTime(calls, passingCalls(data, state, calls).passed)
+	showRows(page, part, command, [{ id: 'time', title: 'Time', unit: 'sec.', width: '7em', value: r => r.time, text: r => secondsOfNs(r.time) }, bytesColumn('bytes', 'In Use', sampled),
+		...sampled && state.errors ? [bytesColumn('error', 'Std. Error')] : [], bytesColumn('highest', 'Highest', sampled), { ...bytesColumn('allocated', 'Allocated', sampled), width: null }], rows)
+	const temporary = data.metrics.findIndex(m => m.id === 'heaptempcnt')
+	part.notes.append(el('span.hint', {}, sampled ? HEAP_ESTIMATE : `Temporary allocations: ${temporary < 0 ? 0 : addCounts(data, state, 1, () => 0)[temporary][0]}. ` +
+		'Each was freed by its thread before this thread made another one.'))
+}
+
+// --- numbers of allocations ---
+
+function heapPanel({ sampled }, title, labels, s) {
+	const [least, most, n] = labels, bytes = numberLine('Total bytes', sampled ? [s.bytes] : s.bytes)
+	return panelNode([[title, null], ...rangeLines(s.sizes), numberLine(least, s.least), numberLine(most, s.most), numberLine(n, s.n), bytes,
+		...sampled ? [numberLine('Standard error, bytes', Math.round(Math.sqrt(s.variance)))] : []])
+}
+
+function peakPanel(peak) {
+	return panelNode([['Process With Highest Peak Memory Usage', null], numberLine('Heap size bytes', peak ? peak.peak : 0),
+		...peak ? [numberLine('Experiment Id', peak.id), numberLine('Process Id', peak.pid), ['  Time of peak (secs.)', { time: peak.peakTime }]] : []])
+}
+
+function showHeapSizes(page, part) {
+	const { data, state, heap } = page, calls = heap.get()
+	if (!calls)
+		return showUnread(page, part)
+	const passing = passingCalls(data, state, calls), sums = allocationSums(calls, passing, rangeOf)
+	part.notes.replaceChildren()
+	part.box.replaceChildren(el('div.text', { tabIndex: 0 }, peakPanel(highestPeak(calls, passing.passed)),
+		heapPanel(heap, 'Memory Allocations Statistics', ['Smallest allocation bytes', 'Largest allocation bytes', 'Total allocations'], sums.allocated),
+		heapPanel(heap, 'Memory Leaks Statistics', ['Smallest leaked bytes', 'Largest leaked bytes', 'Total leaked'], sums.leaked),
+		...calls.unknown ? [panelNode([['Frees of Blocks Allocated Before the Recording', null], numberLine('Total frees', calls.unknown)])] : []))
+}
+
+// --- the view ---
+
+const hasStacks = id => ({ data, reports, places }) => !reports.knows(id) && places && places.known && data.metrics.some(m => m.id === stackMetrics[id][1])
+const hasHeap = ({ heap }) => heap && heap.known
+
+export const memoryView = reportsView('memory', 'Memory, I/O', [
+	made('leaks', 'Leaks', hasStacks('leaks'), showStacks), made('allocs', 'Allocations', hasStacks('allocs'), showStacks),
+	made('heapuse', 'Memory over time', hasHeap, showMemory), made('heapstat', 'Memory statistics', hasHeap, showHeapSizes), ...ioChoices])

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# er_export --to page: memory in use, allocations by size, and leaks of a sampled heap with their errors obey the filter of
+# the page, with er_print's numbers under the same filter.
+. "$(dirname "$0")/../lib/tools.sh"
+. "$top/tests/lib/export.sh"
+need_page
+
+cat >"$tmp/steps.js" <<'EOJ'
+const trimmed = rows => rows.map(r => r.map(f => f.trim()))
+
+// The command that the page shows for its filter, as arguments of er_print.
+async function filterOf(t, page) {
+	return await page.isVisible('.command') ? t.shellWords(await page.textContent('.command')).slice(1) : []
+}
+
+// er_print writes the mark of an estimate only in a text.
+const unmarked = rows => rows.map(r => r.map(f => f.replace(/^~/, '')))
+const words = text => text.replace(/\s+/g, ' ').trim()
+
+async function choose(page, report) {
+	await page.click('#tab-memory')
+	await page.click(`#view-memory button[value=${report}]`)
+}
+
+async function memory(t, page, what, filter, file, sampled) {
+	await choose(page, 'heapuse')
+	await page.waitForSelector('#view-memory .th', { timeout: 10000 })
+	const want = t.erPrint([...filter, '-heapuse', file]).filter(r => r.length > 1).map(r => sampled ? r : r.filter((_, i) => i !== 2))
+	const got = trimmed(await t.tableRows(page, 'memory'))
+	if (want.length)
+		t.sameRows(what + ': memory over time', unmarked(got), want)
+	else
+		t.check(what + ': no memory', !got.length, String(got))
+	t.check(what + ': estimates have a mark', got.every(r => r.slice(1).every((f, i) => f.startsWith('~') === (sampled && i !== 1))), String(got[0]))
+	const note = t.erPrintText([...filter, '-printmode', 'text', '-heapuse', file]).match(/^(Temporary allocations: \d+|~ marks an estimate)/m)
+	t.check(what + ': the note', (await page.innerText('#view-memory .notes')).startsWith(note[1]), await page.innerText('#view-memory .notes'))
+	await choose(page, 'heapstat')
+	const text = (await page.$$eval('#view-memory .panel', all => all.map(p => p.innerText))).join('\n')
+	t.check(what + ': allocations by size', words(text) === words(t.erPrintText([...filter, '-heapstat', file])), `${text}\n${t.erPrintText([...filter, '-heapstat', file])}`)
+}
+
+async function stacks(t, page, what, filter, file) {
+	for (const report of ['leaks', 'allocs']) {
+		await choose(page, report)
+		await page.waitForSelector('#view-memory .tr', { timeout: 10000 })
+		const got = trimmed(await t.tableRows(page, 'memory'))
+		t.sameRows(`${what}: ${report}`, unmarked(got), trimmed(t.erPrint([...filter, '-limit', '1000', `-${report}`, file])).map(r => r.slice(1)))
+		t.check(`${what}: ${report} are estimates`, got.every(r => !r[1] || r[1].startsWith('~')), String(got[0]))
+	}
+}
+
+// One page; each filter takes the place of the one before.
+async function heap(t, file, sampled) {
+	const page = await t.openPage(t.browser, file + '.html', { hash: '#view="memory"', wait: 'body.decoded.counted' }), seen = new Set()
+	if (sampled)
+		await page.check('#tools label:has-text("Standard errors") input')
+	for (const expr of ['', 'TID == 1', 'FNAME("load") SOME IN STACK', 'TSTAMP >= 23ms && TSTAMP < 29ms', 'CPUID == 1 && PID == 4712', 'STATE == USER', '!(FNAME("free|munmap") SOME IN STACK)']) {
+		await page.fill('#expression', expr)
+		await page.press('#expression', 'Enter')
+		const filter = await filterOf(t, page)
+		t.check(`${file}: ${expr}: is accepted`, expr ? filter.includes(expr) : !filter.length, String(filter))
+		await memory(t, page, `${file}: ${expr}`, filter, file + '.er', sampled)
+		seen.add(await page.innerText('#view-memory .report'))
+		if (sampled && expr !== 'STATE == USER')
+			await stacks(t, page, `${file}: ${expr}`, filter, file + '.er')
+	}
+	t.check(`${file}: the filters leave different sums`, seen.size >= 6, [...seen].join('\n'))
+	t.check(`${file}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
+module.exports = async t => {
+	await heap(t, 'heap', false)
+	await heap(t, 'some', true)
+}
+EOJ
+
+fresh
+put heap.1.er heap.er
+put some.1.er some.er
+to_page heap some
+er_export --to page --redact -o redacted.html heap.er
+check_that "a redacted page has no addresses of memory" "$(grep -c 'data-pack="heap"' redacted.html) == 0 && $(grep -c 'data-pack="heap"' heap.html) == 1"
+in_browser
