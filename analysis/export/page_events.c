@@ -71,30 +71,28 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
 }
 
-/* The lock, and what its number of waits is made from. */
-static void read_lock(struct page_events *p, const struct hit *h, struct page_event *ev)
+/* What its number of waits is made from. */
+static void read_count(struct page_events *p, const struct hit *h, int64_t state, struct page_event *ev)
 {
-	struct page_thread *th;
-	uint32_t number;
-	uint64_t *at;
-	bool fresh;
+	uint32_t number, *id1, *usual;
 
 	if (!p->wait_counts)
-		p->wait_counts = wait_counts_new(h->session, NULL);
-	ev->lock = 1 + lock_set_id(&p->locks, h);
+		p->wait_counts = p->filtered ? wait_counts_new(h->session, NULL) : wait_counts_begin(h->session);
 	ev->length_ns = hit_wait_length(h) - ev->length * NS_PER_US;
-	number = wait_counts_factor(p->wait_counts, h);
+	number = p->filtered ? wait_counts_factor(p->wait_counts, h) : wait_counts_add(p->wait_counts, h);
 	if (!number)
 		return;
-	at = map_put(&p->factor_ids, number, &fresh);
-	if (fresh) {
+	while (p->factor_of.len < number)
+		vec_push(&p->factor_of, 0);
+	id1 = &p->factor_of.data[number - 1];
+	if (!*id1) {
 		vec_push(&p->factors, number);
-		*at = p->factors.len;
+		*id1 = p->factors.len;
 	}
-	th = &p->threads.data[ev->thread];
-	if (!th->factor)
-		th->factor = *at;
-	ev->factor = page_unusual(*at, th->factor);
+	usual = &p->threads.data[ev->thread].factor[state];
+	if (!*usual)
+		*usual = *id1;
+	ev->factor = page_unusual(*id1, *usual);
 }
 
 /* What every packet has. */
@@ -131,7 +129,9 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		c.syscall = hit_syscall(h);
 		read_wait(p, h, &ev);
 		if (state == MS_USER_LOCK)
-			read_lock(p, h, &ev);
+			ev.lock = 1 + lock_set_id(&p->locks, h);
+		if (!p->no_counts)
+			read_count(p, h, state, &ev);
 	}
 	ev.event_class = class_index(p, &c);
 	p->classes.data[ev.event_class].n++;
@@ -320,7 +320,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 {
 	struct view_state *v = x->view;
 
-	*ret = (struct page_events){ .has_spans = session_has_spans(v->session),
+	*ret = (struct page_events){ .has_spans = session_has_spans(v->session), .no_counts = x->redact, .filtered = v->filter,
 				      .metrics = counts_possible(v->metric_set) ? v->metric_set : NULL,
 				      .locks.session = v->session };
 	pass_run(v->session, ret->metrics, v->filter, add_hit, NULL, ret);
@@ -348,7 +348,7 @@ void page_events_free(struct page_events *p)
 	lock_set_free(&p->locks);
 	wait_counts_free(p->wait_counts);
 	vec_free(&p->factors);
-	map_free(&p->factor_ids);
+	vec_free(&p->factor_of);
 	span_sets_free(&p->span_sets);
 	intern_free(&p->thread_ids);
 	map_free(&p->class_ids);

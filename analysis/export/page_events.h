@@ -41,10 +41,10 @@ struct page_event {
 		uint32_t subject; /* of an event of page_counts.h; 0: none */
 	};
 	union {
-		uint32_t factor; /* of a wait for a lock: page_unusual(index in page_events.factors + 1, its thread's) */
+		uint32_t factor; /* of a wait: page_unusual(index in page_events.factors + 1, its thread's) */
 		uint32_t heap;   /* of a call for memory in page_counts.h: its number in page_heap.h; 0: none */
 	};
-	uint16_t length_ns; /* of a wait for a lock: what its length has beyond microseconds */
+	uint16_t length_ns; /* of a wait: what its length has beyond microseconds */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
 	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
@@ -63,7 +63,7 @@ struct page_thread {
 	int64_t pid, tid;         /* pid 0: a kernel thread */
 	int64_t us[MS_COUNT];     /* time by state */
 	size_t n;                 /* number of events; 0: it is only a waker or holder */
-	uint32_t factor;          /* of its first wait for a lock; 0: none */
+	uint32_t factor[MS_COUNT]; /* by state: of its first wait; 0: none */
 	int64_t begin, end;       /* its life as recorded, in microseconds; both 0: unknown */
 };
 
@@ -84,9 +84,11 @@ struct page_events {
 	struct page_tree tree;
 	struct page_places places;
 	struct lock_set locks;
-	struct wait_counts *wait_counts; /* NULL: no event is a wait for a lock */
-	VEC(uint32_t) factors;           /* by which waits for locks count: waitcount.h */
-	struct map factor_ids;
+	bool no_counts;                  /* waits are not counted */
+	bool filtered;                   /* not all packets of the session are read */
+	struct wait_counts *wait_counts; /* NULL: no event is a wait */
+	VEC(uint32_t) factors;           /* by which waits count: waitcount.h */
+	VEC(uint32_t) factor_of;         /* by number: index into factors + 1; 0: none */
 	const struct metric_set *metrics;
 	bool has_spans; /* the recordings have spans */
 	struct span_sets span_sets;

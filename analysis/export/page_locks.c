@@ -37,15 +37,24 @@ static void put_lock_list(struct view_state *v, struct page_events *events, stru
 	}
 }
 
-/* Elements: the members of struct wait_factors. */
-static void put_factors(const struct page_events *events, struct buf *b)
+/* Elements of factors: the members of struct wait_factors. Elements of usual: for each thread, those of its states. */
+static void put_factors(const struct page_events *events, struct pack *p)
 {
+	struct buf *b = &p->bytes;
+
+	pack_begin(p, "fctr");
+	buf_puts(b, "{\"factors\":[");
 	for (size_t i = 0; i < events->factors.len; i++) {
 		struct wait_factors f = wait_factors_at(events->wait_counts, events->factors.data[i]);
 
 		buf_printf(b, "%s[%.17g,%.17g,%.17g,%.17g,%" PRIu32 ",%d]", i ? "," : "", f.waits, f.ratios,
 			   f.all_waits, f.all_ns, f.estimates, f.unscaled);
 	}
+	buf_puts(b, "],\"usual\":[");
+	for (size_t i = 0; i < events->threads.len * MS_COUNT; i++)
+		buf_printf(b, "%s%" PRIu32, i ? "," : "", events->threads.data[i / MS_COUNT].factor[i % MS_COUNT]);
+	buf_puts(b, "]}");
+	pack_end(p);
 }
 
 /* Elements: text, function that took the lock (empty: unknown), kind of lock, whether the wait is
@@ -88,6 +97,7 @@ void put_locks(struct view_state *v, struct page_events *events, struct pack *re
 	uint32_t nstacks;
 	size_t n = 0;
 
+	put_factors(events, ret);
 	wait_report_init(&w, v, &t);
 	if (mark_paths(events, used)) {
 		pack_begin(ret, "lock");
@@ -95,11 +105,6 @@ void put_locks(struct view_state *v, struct page_events *events, struct pack *re
 		put_lock_list(v, events, &ret->bytes);
 		/* That of no stack is the first. */
 		nstacks = 1 + wait_path(&w.paths, session_no_stack(v->session));
-		buf_puts(&ret->bytes, "],\"factors\":[");
-		put_factors(events, &ret->bytes);
-		buf_puts(&ret->bytes, "],\"usual\":[");
-		for (size_t i = 0; i < events->threads.len; i++)
-			buf_printf(&ret->bytes, "%s%" PRIu32, i ? "," : "", events->threads.data[i].factor);
 		buf_puts(&ret->bytes, "],\"of\":{");
 		for (size_t i = 0; i < events->paths.len; i++) {
 			uint32_t path =

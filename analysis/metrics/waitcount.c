@@ -121,18 +121,17 @@ static uint64_t hit_key(const struct hit *h)
 	return key_of(founder_of(h->e), hit_pid(h), hit_thread(h), hit_state(h));
 }
 
-static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+uint32_t wait_counts_add(struct wait_counts *wc, const struct hit *h)
 {
-	struct wait_counts *wc = ctx;
 	enum share share = hit_is_wait(h) ? share_of(h) : SHARE_NONE;
 	struct wait_cell *cell;
 
 	if (share == SHARE_NONE)
-		return;
+		return 0;
 	cell = cell_at(wc, hit_key(h));
 	if (share == SHARE_TRACED) {
 		cell->traced++;
-		return;
+		return 0;
 	}
 	if (share == SHARE_SAMPLED) {
 		cell->sampled += unscaled(h);
@@ -144,9 +143,10 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	if (cell->last)
 		cell->marks += mark_of(cell->last);
 	cell->last = h->packet->p;
+	return 1 + (cell - wc->cells.data);
 }
 
-struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms)
+struct wait_counts *wait_counts_begin(const struct session *s)
 {
 	struct wait_counts *wc = xcalloc(1, sizeof(*wc));
 
@@ -154,6 +154,18 @@ struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *
 		if (!(*e)->founder)
 			add_threads(wc, *e);
 	}
+	return wc;
+}
+
+static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	wait_counts_add(ctx, h);
+}
+
+struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms)
+{
+	struct wait_counts *wc = wait_counts_begin(s);
+
 	pass_run(s, ms, NULL, add_hit, NULL, wc);
 	return wc;
 }

@@ -38,6 +38,12 @@ struct wait_count {
 struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms);
 void wait_counts_free(struct wait_counts *wc);
 /*
+ * The same in two steps, for a caller that goes over all packets anyway: add each packet of the session.
+ * Adding returns what wait_counts_factor does for the packet; use nothing else before the last one is added.
+ */
+struct wait_counts *wait_counts_begin(const struct session *s);
+uint32_t wait_counts_add(struct wait_counts *wc, const struct hit *h);
+/*
  * How the sampled packets of one thread and state, or of one fold, count. A packet counts as its part of `waits`,
  * which are for weight / length that add up to `ratios`; one for a remainder as its part of `all_waits`, which are for
  * all_ns nanoseconds.

@@ -24,7 +24,7 @@ async function compare(t, page, what) {
 	// All waits are in the first 5 ms.
 	const wakers = print(['-limit', '10000', '-wakers']).filter(r => r[0] === '1').map(r => [r[1], r[2], r[9]])
 	if (wakers.length)
-		t.sameRows(what + ': wakers', (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[4] ? `${r[3]} -> ${r[4]}` : r[3]]), wakers)
+		t.sameRows(what + ': wakers', (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r.at(-1) ? `${r.at(-2)} -> ${r.at(-1)}` : r.at(-2)]), wakers)
 	return filter
 }
 
@@ -35,13 +35,16 @@ async function coarse(page) {
 	return /coarse timeline, in (\d+) ranges?/.exec(text)
 }
 
+// Numbers of waits are not known where the timeline is coarse.
+const uncounted = (table, rows) => table === 'functions' ? rows : rows.map(r => [...r.slice(0, 4), ...r.slice(7)])
+
 module.exports = async t => {
 	const whole = await t.openPage(t.browser, 'whole.html')
 	t.check('a page that fits is not coarse', !await coarse(whole) && await whole.isHidden('#troubles'), '')
 	await whole.context().close()
 	const [errors, want] = await Promise.all(['small.html', 'whole.html'].map(file => t.openPage(t.browser, file, { hash: '#errors=true' })))
 	for (const table of ['functions', 'waits', 'wakers'])
-		t.sameRows('standard errors: ' + table, await t.tableRows(errors, table), await t.tableRows(want, table))
+		t.sameRows('standard errors: ' + table, await t.tableRows(errors, table), uncounted(table, await t.tableRows(want, table)))
 	await errors.context().close()
 	await want.context().close()
 

@@ -35,10 +35,33 @@ async function objects(t, page, what, filter) {
 	t.sameRows(what + ': load objects', got.filter(r => r[2] !== '0.'), want.filter(r => r[2] !== '0.').map(r => [...r.slice(0, 4), r[4].replace(/, names from.*/, '')]))
 }
 
+// The rows of a table of waits, with their numbers: time, %, number, mean, longest, names.
+async function waitTable(t, page, tab) {
+	await page.click('#tab-' + tab)
+	await page.waitForSelector('body.placed', { timeout: 10000 })
+	return (await t.tableRows(page, tab)).map(r => [r[0], r[1], ...r.slice(3)])
+}
+
+// The same of a row of er_print.
+const figures = r => [r[1], r[2], r[4], r[6], r[7], r[9].trim()]
+const unmarked = rows => rows.map(r => r.map(f => f.replace(/^~/, '')))
+
+// Which numbers are estimates: [time, number] of each row. Only the text says it.
+const estimates = text => [...text.matchAll(/^ *(\d+\.\d*) +[\d.]+ +(~?\d+)/mg)].map(m => `${m[1]} ${m[2]}`)
+
+async function waits(t, page, what, filter) {
+	await page.click('#tab-waits')
+	await page.click('#view-waits button[value=reason]')
+	const got = await waitTable(t, page, 'waits'), want = t.erPrint([...filter, '-limit', '1000', '-waits', 'w.er'])
+	t.sameRows(what + ': waits by reason', unmarked(got), want.filter(r => r[0] === '1' && !/^<Total>|^wait for a CPU:/.test(r[9])).map(figures))
+	const all = estimates(t.erPrintText([...filter, '-limit', '1000', '-waits', 'w.er'])), marks = got.filter(r => r[2]).map(r => `${r[0]} ${r[2]}`)
+	t.check(what + ': which numbers of waits are estimates', marks.every(m => all.includes(m)), `${marks}\n${all}`)
+}
+
 async function wakers(t, page, what, filter) {
-	const got = (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[4] ? `${r[3]} -> ${r[4]}` : r[3]])
+	const got = (await waitTable(t, page, 'wakers')).map(r => [...r.slice(0, 5), r[6] ? `${r[5]} -> ${r[6]}` : r[5]])
 	const want = t.erPrint([...filter, '-limit', '1000', '-wakers', 'w.er']).filter(r => r[0] === '1')
-	t.sameRows(what + ': wakers', got, want.map(r => [r[1], r[2], r[9]]))
+	t.sameRows(what + ': wakers', unmarked(got), want.map(figures))
 }
 
 // er_print's report has panels with a heading each, and a histogram.
@@ -46,15 +69,15 @@ async function runqueue(t, page, what, filter, file = 'w.er') {
 	const panels = new Map()
 	for (const r of t.erPrint([...filter, '-limit', '1000', '-runqueue', file])) {
 		const rows = panels.get(r[0]) || []
-		rows.push([r[1], r[2], r[9].trim()])
+		rows.push(figures(r))
 		panels.set(r[0], rows)
 	}
 	const titles = { reason: '<Total>', holder: 'Who had the CPU:', waiter: 'Who waited:' }
 	await page.click('#tab-runqueue')
 	for (const [by, title] of Object.entries(titles)) {
 		await page.click(`#view-runqueue .crumbs button[value=${by}]`)
-		const got = (await t.tableRows(page, 'runqueue')).map(r => [r[0], r[1], r[3] === '<Total>' ? title : r[3]])
-		t.sameRows(`${what}: run queue by ${by}`, got, [...panels.values()].find(p => p[0][2] === title) || [])
+		const got = (await waitTable(t, page, 'runqueue')).map(r => [...r.slice(0, 5), r[5] === '<Total>' ? title : r[5]])
+		t.sameRows(`${what}: run queue by ${by}`, unmarked(got), [...panels.values()].find(p => p[0][5] === title) || [])
 	}
 }
 
@@ -102,7 +125,7 @@ async function locks(t, page, what, filter, file = 'w.er') {
 	t.sameRows(what + ': which numbers of waits for locks are estimates', rows.filter(r => r[3]).map(r => [r[0], r[3]]), marks)
 }
 
-const all = { processes, cpus, objects, wakers, runqueue, calltree, places, locks }
+const all = { processes, cpus, objects, waits, wakers, runqueue, calltree, places, locks }
 
 async function tables(t) {
 	const page = await t.openPage(t.browser, 'w.html')
@@ -126,7 +149,7 @@ async function tables(t) {
 async function errors(t) {
 	const page = await t.openPage(t.browser, 'w.html')
 	await page.check('#tools label:has-text("Standard errors") input')
-	const wakers = (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[5] ? `${r[4]} -> ${r[5]}` : r[4]])
+	const wakers = (await t.tableRows(page, 'wakers')).map(r => [r[0], r[1], r[8] ? `${r[7]} -> ${r[8]}` : r[7]])
 	const all = t.erPrint(['-limit', '1000', '-wakers', 'w.er']).filter(r => r[0] === '1')
 	t.check('errors: some wakers have one, some have none', new Set(all.map(r => r[3] === '0.')).size === 2, JSON.stringify(all))
 	t.sameRows('errors of times by waker', wakers, all.map(r => [r[1], r[3], r[9]]))

@@ -4,14 +4,14 @@ import { FLAG } from './data.js'
 import { defaults } from './store.js'
 import { isIdle } from './range.js'
 import { eachEvent } from './walk.js'
-import { varianceBySampling } from './variance.js'
+import { addWait, finishWaits, noWaits, waitCounting } from './waits.js'
 
 export const TIMEOUT = '<timeout>'
 const OPEN = '<still waiting>', REST = '<between samples>'
 
 // "app", "app (worker)": the names of a thread without its numbers.
 export function kindName(t) {
-	const process = t.pid && !t.process.startsWith('(unknown), PID') ? t.process.replace(/, PID \d+$/, '') : null
+	const process = t.pid && !t.process.startsWith('(unknown), PID') ? t.process.replace(/, (PID \d+|\d+ short-lived threads?, .*)$/, '') : null
 	if (t.comm === null)
 		return process === null ? 'TID ' + t.tid : process
 	return process === null ? t.comm : process.startsWith(t.comm) ? process : `${process} (${t.comm})`
@@ -67,9 +67,9 @@ function holderName(data, names, chunk, i, row, c) {
 	return chunk.length[i] ? '<none: it was idle>' : '<unknown>'
 }
 
-// Sums waits by what key(...) says: rows {key, us, n, threads} with the threads that waited.
-function sumWaits(data, state, wanted, parts) {
-	const rows = new Map()
+// Sums waits by what parts(...) says: rows {key, names, threads} with the threads that waited.
+function sumWaits(page, wanted, parts) {
+	const { data, state } = page, rows = new Map(), counting = waitCounting(page)
 	eachEvent(data, state, (chunk, i, row) => {
 		const c = data.classes[chunk.cls[i]]
 		if (!wanted(c))
@@ -77,35 +77,32 @@ function sumWaits(data, state, wanted, parts) {
 		const names = parts(chunk, i, row, c), key = names.join('\n')
 		let sum = rows.get(key)
 		if (!sum)
-			rows.set(key, sum = { key, names, us: 0, n: 0, variance: 0, threads: new Set() })
-		sum.us += chunk.weight[i]
-		sum.variance += varianceBySampling(data, chunk, i)
-		sum.n += c.flags & FLAG.rest ? 0 : chunk.merged && chunk.merged[i] || 1
+			rows.set(key, sum = noWaits({ key, names, threads: new Set() }))
+		addWait(sum, data, counting, chunk, i)
 		sum.threads.add(chunk.thread[i])
 	})
-	rows.forEach(r => { r.error = Math.sqrt(r.variance) })
-	return [...rows.values()]
+	return [...rows.values()].map(r => finishWaits(r, counting))
 }
 
 const isWait = (data, c) => !data.states[c.state].cpu
 const isForCpu = (data, c) => data.states[c.state].name === 'WAIT_CPU'
 
 // Waits that are not for a CPU, by waker and waiting thread; and by reason with `reasons`.
-export function wakerRows(data, state, reasons) {
-	const names = data.threads.map(kindName)
-	return sumWaits(data, state, c => isWait(data, c) && !isForCpu(data, c), (chunk, i, row, c) =>
+export function wakerRows(page, reasons) {
+	const { data } = page, names = data.threads.map(kindName)
+	return sumWaits(page, c => isWait(data, c) && !isForCpu(data, c), (chunk, i, row, c) =>
 		[wakerName(data, names, chunk, row, c), names[chunk.thread[i]], reasons ? causeName(data, c) : ''])
 }
 
 // Waits for a CPU by 'reason', 'holder' or 'waiter'.
-export function runqueueRows(data, state, by) {
-	const names = data.threads.map(kindName)
+export function runqueueRows(page, by) {
+	const { data } = page, names = data.threads.map(kindName)
 	const part = {
 		reason: (chunk, i, row, c) => causeName(data, c),
 		holder: (chunk, i, row, c) => holderName(data, names, chunk, i, row, c),
 		waiter: (chunk, i) => names[chunk.thread[i]],
 	}[by]
-	return sumWaits(data, state, c => isForCpu(data, c), (...all) => [part(...all)])
+	return sumWaits(page, c => isForCpu(data, c), (...all) => [part(...all)])
 }
 
 // --- the chain of wakings ---

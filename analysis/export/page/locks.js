@@ -3,46 +3,17 @@
 // the lock, who let go. Locks of one program that were waited for with a common stack are one row.
 import { FLAG } from './data.js'
 import { TIMEOUT, hasNames, kindName, wakerName } from './blame.js'
-import { varianceBySampling } from './variance.js'
+import { addWait, finishWaits, mergeWaits, noWaits } from './waits.js'
 import { eachEvent } from './walk.js'
-
-const add = (to, s) => {
-	for (const member of ['us', 'n', 'variance', 'waits', 'counted'])
-		to[member] += s[member]
-	to.longest = Math.max(to.longest, s.longest)
-	s.estimates.forEach((n, factor) => to.estimates.set(factor, (to.estimates.get(factor) || 0) + n))
-	return to
-}
-// n: recorded waits; waits: their number, of which `counted` microseconds are; longest: nanoseconds; estimates: packets by
-// the index of the factor by which they count.
-const zero = more => ({ us: 0, n: 0, variance: 0, waits: 0, counted: 0, longest: 0, estimates: new Map(), ...more })
-
-// Adds what an event adds to the number of waits, as analysis/metrics/waitcount.h says.
-function addWaits(row, { locks, factor: factors, lengthNs }, { flags }, chunk, i) {
-	const us = chunk.weight[i], length = chunk.length[i] * 1000 + lengthNs[chunk.first + i]
-	const code = factors[chunk.first + i], factor = (code > 1 ? code - 1 : code && locks.usual[chunk.thread[i]]) - 1
-	const [some, ratios, all, allNs, estimates, unscaled] = locks.factors[factor] || [], rest = flags & FLAG.rest
-	const waits = factor < 0 ? (flags & FLAG.traced && length > 0 && !(flags & FLAG.continued) ? 1 : 0) : rest ? all * (us * 1000) / allNs : some * (us * 1000 / length) / ratios
-	row.waits += waits
-	if (waits > 0) {
-		row.counted += us
-		row.longest = rest ? row.longest : Math.max(row.longest, length)
-	}
-	if (estimates || unscaled && !rest)
-		row.estimates.set(factor, (row.estimates.get(factor) || 0) + 1)
-}
-
-// Whether the number is an estimate. It is exact if it has all packets of each factor.
-const isEstimate = ({ factors }, row) => [...row.estimates].some(([factor, n]) => factors[factor][5] || n !== factors[factor][4])
 
 // Sums {lock, waiter, stack, holder, waker, wakerStack}; and the time of idle waits, which belong to no lock.
 function gather(data, state, places) {
-	const { locks, lock: lockOf } = places
+	const { locks, lock: lockOf } = places, counting = data.coarse.length ? null : places
 	const sums = new Map(), names = data.threads.map(kindName), ret = { sums: null, idle: 0 }
 	const classes = Uint8Array.from(data.classes, c => data.states[c.state].name === 'USER_LOCK' ? 1 : 0)
 	eachEvent(data, state, (chunk, i, row) => {
 		const c = data.classes[chunk.cls[i]], holder = data.threads[chunk.holder[row] - 1], us = chunk.weight[i]
-		const s = zero({ lock: lockOf[chunk.first + i] - 1, waiter: names[chunk.thread[i]], stack: locks.of[chunk.path[i]],
+		const s = noWaits({ lock: lockOf[chunk.first + i] - 1, waiter: names[chunk.thread[i]], stack: locks.of[chunk.path[i]],
 			holder: holder && (holder.comm !== null || !hasNames(data, holder.exp)) ? names[holder.index] : '',
 			waker: wakerName(data, names, chunk, row, c), wakerStack: 0 })
 		if (locks.stacks[s.stack][3]) {
@@ -51,14 +22,10 @@ function gather(data, state, places) {
 		}
 		if (chunk.waker[row] && !(c.flags & (FLAG.openEnd | FLAG.rest | FLAG.irq)) && chunk.wakerPath[row])
 			s.wakerStack = locks.of[chunk.wakerPath[row] - 1]
-		const key = Object.values(s).join('\n'), n = c.flags & FLAG.rest ? 0 : chunk.merged && chunk.merged[i] || 1
+		const key = Object.values(s).join('\n')
 		if (!sums.has(key))
 			sums.set(key, s)
-		const sum = sums.get(key)
-		sum.us += us
-		sum.n += n
-		sum.variance += varianceBySampling(data, chunk, i)
-		addWaits(sum, places, c, chunk, i)
+		addWait(sums.get(key), data, counting, chunk, i)
 	}, classes)
 	ret.sums = [...sums.values()]
 	return ret
@@ -114,7 +81,7 @@ function partRows(sums, text) {
 	const rows = new Map()
 	for (const s of sums) {
 		const key = text(s)
-		rows.set(key, add(rows.get(key) || zero({ text: '  ' + key }), s))
+		rows.set(key, mergeWaits(rows.get(key) || noWaits({ text: '  ' + key }), s))
 	}
 	return byTime([...rows.values()])
 }
@@ -127,7 +94,7 @@ export function lockRows(data, state, places) {
 		s => s.waker === TIMEOUT ? 'gave up after a timeout' : s.waker[0] === '<' ? s.waker : `${s.waker} let go: ${stack(s.wakerStack)}`]
 	for (const s of sums)
 		groups.set(s.listed, [...groups.get(s.listed) || [], s])
-	const all = byTime([...groups.values()].map(list => list.reduce(add, zero({ list }))))
+	const all = byTime([...groups.values()].map(list => list.reduce(mergeWaits, noWaits({ list }))))
 	const rows = all.flatMap((g, i) => {
 		const parts = texts.map(text => partRows(g.list, text))
 		if (g.list.every(s => !s.holder))
@@ -135,7 +102,7 @@ export function lockRows(data, state, places) {
 		return [{ ...g, text: heading(locks, g.list, members.get(g.list[0].listed)), mark: 'begins' }, ...parts.flat()]
 			.map(r => ({ ...r, first: all.length - i }))
 	})
-	rows.unshift(sums.reduce(add, zero({ text: '<Total>', first: all.length + 1 })))
-	rows.forEach((r, key) => { Object.assign(r, { key, error: Math.sqrt(r.variance), estimate: isEstimate(locks, r) }) })
+	rows.unshift(sums.reduce(mergeWaits, noWaits({ text: '<Total>', first: all.length + 1 })))
+	rows.forEach((r, key) => Object.assign(finishWaits(r, places), { key }))
 	return { rows, idle }
 }

@@ -83,7 +83,7 @@ function start(data) {
 		shownView().update(page)
 	}
 	page.reports = makeReports(data.reports, loaded, fail)
-	page.places = makePlaces(data, loaded, fail)
+	page.places = makePlaces(data, () => { loaded(); document.body.classList.add('placed') }, fail)
 	page.heap = makeHeap(data, loaded, fail)
 	makeTabs()
 	makeHelp(page, views)

@@ -50,6 +50,7 @@ async function readPlaces(data, { places, later }) {
 		funcOf.fill(f, at, at + perFunc[f])
 	ret.funcOf = funcOf
 	ret.locks = s.lock ? parseBytes(s.lock) : null
+	Object.assign(ret, parseBytes(s.fctr))
 	for (const [kind, tag] of [['lines', 'plln'], ['pcs', 'plpc']]) {
 		const key = readInts(s[tag], n, new Float64Array(n)), func = new Uint32Array(names[kind].length)
 		for (let p = 0; p < n; p++) {
@@ -86,7 +87,7 @@ function readVariants(data, s, perFunc) {
 	return { tree, base, place, npaths: n, pathNode: Uint32Array.from(parent, (_, i) => i) }
 }
 
-// The variant of each event; its lock, and what tells how many waits it counts as.
+// The variant of each event; of a wait its lock, and what tells how many waits it counts as.
 async function readLater(data, packs) {
 	const all = await Promise.all(packs.map(async text => sections(await inflate(text))))
 	const column = tag => {

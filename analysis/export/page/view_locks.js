@@ -3,29 +3,19 @@
 import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
-import { msecOfNs, seconds } from './format.js'
+import { seconds } from './format.js'
 import { lockRows } from './locks.js'
 import { waitColumns } from './view_waits.js'
 import { showReport } from './view_reports.js'
 
 const lockReports = [{ value: 'filtered', text: 'Locks' }, { value: 'counted', text: 'As er_print writes them' }]
 
-// Where the timeline is coarse the lengths of single waits are not known.
-const isCounted = ({ data }) => !data.coarse.length
-
-const estimated = (r, text) => r.waits > 0 ? (r.estimate ? '~' : '') + text : ''
-
-const countColumns = [
-	{ id: 'waits', title: 'Waits', width: '7em', value: r => r.waits, text: r => estimated(r, Math.max(1, Math.floor(r.waits + 0.5))) },
-	{ id: 'mean', title: 'Mean', unit: 'ms', width: '7em', value: r => r.waits && r.counted / r.waits, text: r => estimated(r, msecOfNs(Math.trunc(r.counted * 1000 / r.waits))) },
-	{ id: 'longest', title: 'Longest', unit: 'ms', width: '7em', value: r => r.longest, text: r => r.longest ? msecOfNs(r.longest) : '' }]
-
 export const locksView = {
 	id: 'locks', title: 'Locks', has: ({ data, reports }) => data.redacted || reports.has('locks'),
 	make(root, page) {
 		let whole = 0
 		const part = { notes: el('div.notes'), box: el('div.report') }, choice = makeGroupChoice(page, 'locks', 'Report', lockReports)
-		const columns = () => [...waitColumns(page, () => whole), ...isCounted(page) ? countColumns : [], { id: 'name', title: 'Lock', left: true, text: r => r.text }]
+		const columns = () => [...waitColumns(page, () => whole), { id: 'name', title: 'Lock', left: true, text: r => r.text }]
 		const table = makeTable('Locks', columns(), { sort: sort => page.store.setIn('sort', 'locks', sort) })
 		root.append(choice.root, part.notes, part.box)
 		return {

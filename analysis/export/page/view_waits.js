@@ -1,50 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Waits by state, reason and system call.
+// Waits by state, reason and system call; or by reason, as er_print -waits.
 import { dot, el } from './dom.js'
+import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
-import { count, seconds, waitPercent } from './format.js'
+import { count, msecOfNs, seconds, waitPercent } from './format.js'
 import { stateColor } from './colors.js'
-import { errorColumn, varianceBySampling } from './variance.js'
+import { FLAG } from './data.js'
+import { causeName } from './blame.js'
+import { errorColumn } from './variance.js'
+import { addWait, finishWaits, noWaits, waitCounting } from './waits.js'
 import { eachEvent } from './walk.js'
 
 export function reasonName(data, reason) {
 	return data.reasons[reason] ? data.reasons[reason].uname : 'unknown'
 }
 
-// The variance of the time of each class that comes of sampling; null: errors are not shown.
-function classVariances(data, state) {
-	if (!state.errors || !data.whole)
-		return null
-	const ret = new Float64Array(data.classes.length)
-	eachEvent(data, state, (chunk, i) => {
-		if (data.isWait[chunk.cls[i]])
-			ret[chunk.cls[i]] += varianceBySampling(data, chunk, i)
-	})
-	return ret
+// Idle threads of a language runtime wait for a lock that belongs to the runtime.
+const IDLE_RUNTIME = 'no work, in a language runtime'
+
+// The reason of a wait, as er_print -waits has it. `places` is what places.js read.
+function reasonOfWait(data, places, c, path) {
+	const { locks } = places || {}, isLock = locks && data.states[c.state].name === 'USER_LOCK'
+	return isLock && locks.stacks[locks.of[path]][3] ? IDLE_RUNTIME : causeName(data, c)
 }
 
-// Returns sums by state, reason and system call, the largest first.
-export function waitRows(data, state, sums) {
-	const byKey = new Map(), variances = classVariances(data, state)
-	data.classes.forEach((c, i) => {
-		if (data.states[c.state].cpu || !sums.classN[i])
-			return
-		const key = `${c.state} ${c.reason} ${c.syscall} ${c.flags & 32}`
-		const row = byKey.get(key) || { key, state: c.state, reason: c.reason, call: c.call || '', us: 0, n: 0, variance: 0,
-			rest: !!(c.flags & 32) }
-		row.us += sums.classUs[i]
-		row.variance += variances ? variances[i] : 0
-		row.n += sums.classN[i]
-		byKey.set(key, row)
-	})
-	byKey.forEach(row => { row.error = Math.sqrt(row.variance) })
-	return [...byKey.values()].sort((a, b) => b.us - a.us)
+// Sums of waits, the largest first: by state, reason and system call, or by reason only.
+export function waitRows(page, byReason) {
+	const { data, state } = page, rows = new Map(), counting = waitCounting(page), places = page.places.known && page.places.get()
+	const keys = data.classes.map(c => `${c.state} ${c.reason} ${c.syscall} ${c.flags & FLAG.rest}`)
+	eachEvent(data, state, (chunk, i) => {
+		const cls = chunk.cls[i], c = data.classes[cls], key = byReason ? reasonOfWait(data, places, c, chunk.path[i]) : keys[cls]
+		let row = rows.get(key)
+		if (!row)
+			rows.set(key, row = noWaits({ key, state: c.state, reason: c.reason, call: c.call || '', rest: !byReason && !!(c.flags & FLAG.rest) }))
+		addWait(row, data, counting, chunk, i)
+	}, data.isWait)
+	return [...rows.values()].map(r => finishWaits(r, counting)).sort((a, b) => b.us - a.us)
 }
 
 // Whether any wait was recorded.
 export const hasWaits = ({ data }) => data.isWait.some(Boolean)
 
-// Columns of rows {us, error, n}; whole() is 100 %.
+const estimated = (r, text) => r.waits > 0 ? (r.estimate ? '~' : '') + text : ''
+
+const countColumns = [
+	{ id: 'waits', title: 'Waits', width: '7em', value: r => r.waits, text: r => estimated(r, Math.max(1, Math.floor(r.waits + 0.5))) },
+	{ id: 'mean', title: 'Mean', unit: 'ms', width: '7em', value: r => r.waits && r.counted / r.waits, text: r => estimated(r, msecOfNs(Math.trunc(r.counted * 1000 / r.waits))) },
+	{ id: 'longest', title: 'Longest', unit: 'ms', width: '7em', value: r => r.longest, text: r => r.longest ? msecOfNs(r.longest) : '' }]
+
+// Columns of sums of waits; whole() is 100 %. Numbers are empty until they are read.
 export function waitColumns(page, whole) {
 	return [
 		{ id: 0, title: 'Time', unit: 'sec.', width: '7em', value: r => r.us, text: r => seconds(r.us) },
@@ -52,31 +56,36 @@ export function waitColumns(page, whole) {
 		{ id: 1, title: '%', width: '5em', value: r => r.us, text: r => waitPercent(r.us, whole()) },
 		{ id: 2, title: 'Recorded', width: '7em', value: r => r.n, text: r => r.rest ? '' : count(r.n),
 			help: 'Waits with a packet of their own. Others are counted in the time only.' },
+		...waitCounting(page) === null ? [] : countColumns,
 	]
 }
+
+const groups = [{ value: 'call', text: 'By reason and system call' }, { value: 'reason', text: 'By reason' }]
 
 export const waitsView = {
 	id: 'waits', title: 'Waits', key: '4', has: page => hasWaits(page),
 	make(root, page) {
-		let whole = 0
-		const { data } = page
+		let whole = 0, byReason = false
+		const { data } = page, choice = makeGroupChoice(page, 'waits', 'Group by', groups)
 		const columns = () => [...waitColumns(page, () => whole),
-			{ id: 3, title: 'State', width: '11em', left: true, text: r => data.states[r.state].uname,
+			...byReason ? [] : [{ id: 3, title: 'State', width: '11em', left: true, text: r => data.states[r.state].uname,
 				cell: r => el('span', {}, dot(stateColor(data.states[r.state].name)), data.states[r.state].uname) },
-			{ id: 4, title: 'System call', width: '11em', left: true, text: r => r.call },
-			{ id: 5, title: 'Reason', left: true, text: r => reasonName(data, r.reason) + (r.rest ? ', between samples' : '') },
+				{ id: 4, title: 'System call', width: '11em', left: true, text: r => r.call }],
+			{ id: 5, title: 'Reason', left: true, text: r => byReason ? r.key : reasonName(data, r.reason) + (r.rest ? ', between samples' : '') },
 		]
 		const table = makeTable('Waits', columns(), {
-			open: r => page.store.set({ reasons: [r.reason], states: [r.state] }),
+			open: r => page.store.set({ reasons: [r.reason], ...byReason ? {} : { states: [r.state] } }),
 			sort: sort => page.store.setIn('sort', 'waits', sort),
 		})
-		root.append(table.root)
+		root.append(choice.root, table.root)
 		return {
 			table,
-			update({ data: d, state, sums }) {
+			update({ state, sums }) {
 				whole = sums.totalWait
+				byReason = state.by.waits === 'reason'
+				choice.update(byReason ? 'reason' : 'call')
 				table.setColumns(columns())
-				table.show(waitRows(d, state, sums), { sort: state.sort.waits })
+				table.show(waitRows(page, byReason), { sort: state.sort.waits })
 			},
 		}
 	},

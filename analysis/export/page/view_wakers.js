@@ -6,6 +6,7 @@ import { el } from './dom.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
 import { hasWaits, waitColumns } from './view_waits.js'
+import { finishWaits, mergeWaits, noWaits, waitCounting } from './waits.js'
 import { runqueueRows, wakerRows, wakingChain } from './blame.js'
 
 // A table of sums of waits under the names of their groups.
@@ -26,10 +27,10 @@ function waitsBy(id, title, choices, namesOf, makeRows, only) {
 			return {
 				update({ data, state }) {
 					by = choices.some(c => c.value === state.by[id]) ? state.by[id] : choices[0].value
-					const rows = makeRows(data, state, by)
+					const rows = makeRows(page, by)
 					whole = rows.reduce((a, r) => a + r.us, 0)
-					rows.push({ key: '', first: 1, names: ['<Total>', '', ''], us: whole,
-						n: rows.reduce((a, r) => a + r.n, 0), error: Math.sqrt(rows.reduce((a, r) => a + r.variance, 0)) })
+					const total = noWaits({ key: '', first: 1, names: ['<Total>', '', ''] })
+					rows.push(finishWaits(rows.reduce(mergeWaits, total), waitCounting(page)))
 					buttons.update(by)
 					notes.replaceChildren(...(id === 'wakers' ? chainLinks(page, wakingChain(data, state)) : []))
 					table.setColumns(columns())
@@ -52,7 +53,7 @@ const stateNumber = (data, name) => data.states.findIndex(s => s.name === name)
 export const wakersView = waitsBy('wakers', 'Wakers',
 	[{ value: 'pair', text: 'By thread' }, { value: 'reason', text: 'By thread and reason' }],
 	by => by === 'pair' ? ['Ended by', 'Waiting thread'] : ['Ended by', 'Waiting thread', 'Reason'],
-	(data, state, by) => wakerRows(data, state, by === 'reason'), () => ({}))
+	(page, by) => wakerRows(page, by === 'reason'), () => ({}))
 
 export const runqueueView = waitsBy('runqueue', 'Run queue',
 	[{ value: 'holder', text: 'Who had the CPU' }, { value: 'waiter', text: 'Who waited' }, { value: 'reason', text: 'Why' }],
