@@ -12,6 +12,8 @@
  *   lock_it        10      40 waits for a lock
  *   (cut)           -      20 samples of which the callers are unknown
  *
+ * With each sample the counter cycles overflowed once, after CYCLES.
+ *
  * The functions of the second recording have other addresses. In it thread 1 lost 7 records in the
  * third second, and a thread without events lost 2 in the sixth.
  */
@@ -33,6 +35,17 @@ static const struct load after[] = {
 	{ "...>cut", 20 }, { NULL, 0 },
 };
 
+enum { CYCLES = 2000003 };
+
+static const struct exp_counter_desc cycles = { 0, "cycles", "cycles", "CPU Cycles", CYCLES, false, false };
+
+static void put_overflow(struct exp_builder *b, const char *stack)
+{
+	int64_t values[] = { 1, 1, 0, exp_builder_now(b), exp_builder_stack(b, stack), 0, CYCLES, 0 };
+
+	expwriter_packet(exp_builder_writer(b), ER_PKT_HWC, values, NULL);
+}
+
 static struct exp_builder *record(const char *dir, const char *name, const struct load *load,
 				  unsigned nwaits)
 {
@@ -43,9 +56,12 @@ static struct exp_builder *record(const char *dir, const char *name, const struc
 	for (unsigned i = 0; i < nwaits; i++)
 		exp_builder_wait(b, 2, "start>lock_it>k:futex_wait", MS_USER_LOCK, 20, &lock);
 	exp_builder_at(b, 0);
+	expwriter_counter_profile(exp_builder_writer(b), ER_PKT_HWC, &cycles, 1);
 	for (; load->stack; load++) {
-		for (unsigned i = 0; i < load->n; i++)
+		for (unsigned i = 0; i < load->n; i++) {
 			exp_builder_profile(b, 1, load->stack, MS_USER, 5);
+			put_overflow(b, load->stack);
+		}
 	}
 	return b;
 }

@@ -87,6 +87,34 @@ async function errors(t) {
 	await page.context().close()
 }
 
+// A counter: as er_print -compare has it, with errors of a sampled share of an exact total.
+async function counters(t) {
+	const page = await t.openPage(t.browser, 'cmp.html', { wait: 'body.decoded.counted' })
+	await page.check('#tools label:has-text("Standard errors") input')
+	await page.selectOption('#metric', 'n.cycles')
+	await unit(page, 'time')
+	const rows = await t.tableRows(page, 'compare'), both = r => [r[0], r[1], r[6], r[7], r.at(-1)], changes = r => [r[0], r[2], r[6], r[8], r.at(-1)]
+	const want = how => addedUp(t.erPrint(['-compare', how, '-limit', '0', '-metrics', 'ie+cycles:name', '-functions', ...files]))
+	t.sameRows('a counter: as -compare on', plain(rows.map(both)), want('on'))
+	t.sameRows('a counter: differences as -compare delta', plain(rows.map(changes)), want('delta'))
+	const error = n => String(Math.round(2000003 * Math.sqrt((1700 + 1730) * (n / 3430) * (1 - n / 3430))))
+	for (const [name, n, verdict] of [['f', 1200, 'more'], ['g', 1200, 'less'], ['old', 400, 'gone'], ['young', 400, 'new'], ['little', 210, '']]) {
+		const r = rows.find(k => k.at(-1) === name)
+		t.check(`a counter: ${name} ${verdict}, and its error`, r[3] === error(n) && r[5] === verdict && r[9] === error(n), `${r} ${error(n)}`)
+	}
+	t.check('a counter: the metric is named', /CPU Cycles; grey/.test(await page.innerText('#view-compare .notes')), await page.innerText('#view-compare .notes'))
+	await unit(page, 'rate')
+	const rate = (await t.tableRows(page, 'compare')).find(r => r.at(-1) === 'f')
+	const seconds = [...(await page.innerText('#view-compare .notes')).matchAll(/recorded ([\d.]+) s/g)].map(m => Number(m[1]))
+	t.check('a counter: in a second', [400, 800].every((n, i) => Math.abs(rate[i] / (n * 2000003 / seconds[i]) - 1) < 1e-3), `${rate} ${seconds}`)
+	await unit(page, 'flame')
+	await unit(page, 'time')
+	const all = await frames(page), f = all.find(k => k.tip.startsWith('f A')) || { tip: 'none' }
+	t.check('a counter: the flame graph', f.tip.includes(`A ${400 * 2000003}, B ${800 * 2000003} +${400 * 2000003}`) && /more$/.test(f.tip), f.tip)
+	t.check('a counter: no complaint', !complaints(page).length, complaints(page).join('\n'))
+	await page.context().close()
+}
+
 // The most frequent one: some pixels are of a text or an outline.
 function mostOf(colors) {
 	const times = c => colors.filter(d => String(d) === String(c)).length
@@ -255,6 +283,7 @@ async function builds(t) {
 module.exports = async t => {
 	await recordings(t)
 	await errors(t)
+	await counters(t)
 	await flame(t, 'light')
 	await flame(t, 'dark')
 	await ranges(t)

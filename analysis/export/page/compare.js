@@ -3,7 +3,8 @@
 // their names and those of their files, and errors are computed, as er_print -diff does it
 // (analysis/views/diff.c): CPU time is a sample of an exact total, and waits come at random.
 import { functionTimes, nodeTimes, wideOnes } from './tree.js'
-import { PARTS, gatherVariances, varianceByChance } from './variance.js'
+import { isCount } from './metrics.js'
+import { PARTS, gatherCounts, gatherVariances, varianceByChance } from './variance.js'
 
 const CHANCE = 0.01 // that two equal sides seem to differ in any function
 
@@ -110,14 +111,14 @@ export function errorsFor(chance, n) {
 	return low
 }
 
-// Compares a value of A with one of B. Returns {a, b, by, error} in nanoseconds, for each second
+// Compares a value of A with one of B. Returns {a, b, by, error} in nanoseconds or in the metric's unit, for each second
 // of recording if c.rate; and the verdict.
 function judge(c, values) {
 	const cpu = c.totals[0].cpu + c.totals[1].cpu
 	const p = cpu ? Math.min(1, (values[0].cpu + values[1].cpu) / cpu) : 0
-	const value = values.map((v, g) => (v.cpu + v.wait) * 1000 / c.per[g])
+	const value = values.map((v, g) => (v.cpu + v.wait) * c.scale / c.per[g])
 	const variance = values.map((v, g) =>
-		(c.totals[g].cpuSquares * p * (1 - p) + v.squares) * 1e6 / c.per[g] ** 2)
+		(c.totals[g].cpuSquares * p * (1 - p) + v.squares) * c.scale ** 2 / c.per[g] ** 2)
 	const by = value[1] - value[0], error = Math.sqrt(variance[0] + variance[1])
 	const a = Math.round(value[0]), b = Math.round(value[1])
 	const sure = Math.abs(by) > c.z * error && Math.max(...value) >= c.z * c.z * c.sample
@@ -127,21 +128,21 @@ function judge(c, values) {
 		percent: value[0] > 0 ? 100 * by / value[0] : null }
 }
 
-// A mean sample of a side, weighted by time, in nanoseconds.
-function sampleOf(t, per) {
-	return hasTime(t) ? (t.cpuSquares + t.squares) / (t.cpu + t.wait) * 1000 / per : 0
+// A mean sample of a side, weighted by time.
+function sampleOf(c, t, per) {
+	return hasTime(t) ? (t.cpuSquares + t.squares) / (t.cpu + t.wait) * c.scale / per : 0
 }
 
-// Adds up both sides, each with its filter, by the metric. With rate, times are for each second of
-// recording.
+// Adds up both sides, each with its filter, by the metric. With rate, values are for each second of
+// recording. c.scale makes nanoseconds of microseconds.
 export function makeComparison(data, filters, sides, metric, rate) {
-	const sums = filters.map(state => gatherVariances(data, state, metric, varianceByChance))
-	const c = { data, sums, rate, per: sides.map(s => rate ? s.seconds || 1 : 1) }
+	const sums = filters.map(state => isCount(metric) ? gatherCounts(data, state, metric) : gatherVariances(data, state, metric, varianceByChance))
+	const c = { data, sums, rate, scale: isCount(metric) ? 1 : 1000, per: sides.map(s => rate ? s.seconds || 1 : 1) }
 	c.totals = sums.map(s => ({ cpu: total(s.cpu), wait: total(s.wait), squares: total(s.squares),
 		cpuSquares: s.cpuSquares }))
 	c.byKey = sums.map(s => sumsByKey(data, s))
 	// With fewer than z squared samples nothing differs from 0 by z standard errors.
-	c.sample = Math.max(...c.totals.map((t, g) => sampleOf(t, c.per[g])))
+	c.sample = Math.max(...c.totals.map((t, g) => sampleOf(c, t, c.per[g])))
 	c.z = errorsFor(CHANCE, countComparisons(c))
 	return c
 }
@@ -197,7 +198,7 @@ export function comparedTree(c) {
 	const below = Array.from({ length: merged.n }, () => [])
 	for (let i = 1; i < merged.n; i++)
 		below[merged.parent[i]].push(i)
-	const value = (g, i) => (sums[g].cpu[i] + sums[g].wait[i]) * 1000 / c.per[g]
+	const value = (g, i) => (sums[g].cpu[i] + sums[g].wait[i]) * c.scale / c.per[g]
 	const width = i => (value(0, i) + value(1, i)) / 2
 	const item = (i, depth) => ({ node: i, depth, us: width(i), func: i ? keys.first[merged.key[i]] :
 		-1, pair: judge(c, sums.map(s => at(s, i))) })

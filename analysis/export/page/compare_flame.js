@@ -32,7 +32,7 @@ function itemTip(v, item) {
 	return [title, el('div', {}, `A ${time(p.a)}, B ${time(p.b)} ${unit}`),
 		el('div', {}, `${signed(p.by, time(p.by))} ${unit}${percent}`),
 		el('div', {}, `standard error ${time(p.error)}: ` +
-			(p.verdict === 'same' ? 'sampling explains it' : p.verdict))]
+			(p.verdict === 'same' ? 'sampling explains it' : v.words[p.verdict] || p.verdict))]
 }
 
 function isSelected(v, item) {

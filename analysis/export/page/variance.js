@@ -5,6 +5,7 @@
 import { FLAG } from './data.js'
 import { ofOneState } from './aggregate.js'
 import { isCount } from './metrics.js'
+import { HEAP_PACKET, addedTo } from './counts.js'
 import { eachEvent } from './walk.js'
 
 export const PARTS = ['cpu', 'wait', 'squares'] // sums by path; squares: the variance of waits
@@ -45,6 +46,20 @@ export function gatherVariances(data, state, metric, ofWait, n = data.npaths, ke
 		}
 	})
 	ret.totalCpu = ret.cpu.reduce((a, b) => a + b, 0)
+	return ret
+}
+
+// The same of a metric that is no time by state: `cpu` has what is sampled as CPU time is, or exact. Overflows of counters are
+// samples of an exact total; which allocations of a sampled heap were recorded is chance.
+export function gatherCounts(data, state, metric) {
+	const index = data.metrics.findIndex(m => m.id === metric.slice(2)), { counter, kind } = data.metrics[index], byChance = kind === HEAP_PACKET && data.reports.heap > 1
+	const ret = { ...Object.fromEntries(PARTS.map(part => [part, new Float64Array(data.npaths)])), cpuSquares: 0 }
+	eachEvent(data.counts, state, (chunk, i) => {
+		const v = addedTo(data.counts, index, chunk, i)
+		ret.cpu[chunk.path[i]] += v
+		ret.cpuSquares += counter ? v * v : 0
+		ret.squares[chunk.path[i]] += byChance ? v * v : 0
+	})
 	return ret
 }
 

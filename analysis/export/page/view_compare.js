@@ -25,7 +25,7 @@ function pairColumns(v, flavor, title) {
 	const percent = column('percent', '', p => p.percent === null ? Infinity : p.percent,
 		p => p.percent === null ? '' : signed(p.percent, fixed(p.percent, 1)))
 	const verdict = column('verdict', 'Change', p => p.verdict,
-		p => p.verdict === 'same' ? '' : p.verdict)
+		p => p.verdict === 'same' ? '' : v.words[p.verdict] || p.verdict)
 	const error = column('error', 'Std. error', p => p.error, p => time(p.error))
 	return [
 		column('a', `${title} A`, p => p.a, p => time(p.a)),
@@ -91,27 +91,34 @@ function comparisonNotes(v, sides) {
 		return [unread(v.page)]
 	const lines = sides.map((s, i) => `${sideLetters[i]}: ${sideText(data, s)}, recorded ` +
 		`${s.seconds.toFixed(3)} s: er_print ${filterCommand(data, sideFilter(state, s))}`.trim() + '.')
-	lines.push(`${metricName(data, timeMetric(state))}; grey: within ${fixed(v.c.z, 1)} standard errors.`)
+	lines.push(`${metricName(data, comparedMetric(state))}; grey: within ${fixed(v.c.z, 1)} standard errors.`)
 	if (!v.c.rate && Math.abs(sides[1].seconds - sides[0].seconds) > 0.05 * sides[0].seconds)
 		lines.push('The sides are not equally long.')
 	return lines.concat((data.builds || []).map(path =>
 		`Different builds of ${path}: functions are compared by name.`))
 }
 
-// Only times are compared.
-const timeMetric = state => isCount(state.metric) ? 'cpu' : state.metric
+// A counter is compared as a number, whether it can be shown as time or not.
+const comparedMetric = state => state.metric.replace(/^t\./, 'n.')
+
+// How its values are written: a time, or a number of its unit.
+function valueForm(data, metric, rate) {
+	const { unit } = isCount(metric) ? data.metrics.find(m => m.id === metric.slice(2)) : { unit: 'time' }
+	if (unit === 'time')
+		return rate ? { time: msecOfNs, unit: 'ms/s', words: {} } : { time: secondsOfNs, unit: 'sec.', words: {} }
+	return { time: String, unit: (unit === 'bytes' ? unit : '') + (rate ? '/s' : ''), words: { slower: 'more', faster: 'less' } }
+}
 
 // Adds up again only if the filter, the sides, the metric or the unit changed.
 function updateComparison(v, sides) {
 	const { data, state } = v.page, rate = comparisonChoice(state, 'comparisonUnit') === 'rate'
-	const key = JSON.stringify([sides, timeMetric(state), rate, filterKeys.map(k => state[k])])
-	if (!data.whole || sameSides(sides))
+	const metric = comparedMetric(state), key = JSON.stringify([sides, metric, rate, filterKeys.map(k => state[k])])
+	if (!data.whole || isCount(metric) && !data.counts.whole || sameSides(sides))
 		v.c = null
 	else if (!v.c || v.key !== key)
-		v.c = makeComparison(data, sides.map(s => sideFilter(state, s)), sides, timeMetric(state), rate)
+		v.c = makeComparison(data, sides.map(s => sideFilter(state, s)), sides, metric, rate)
 	v.key = key
-	v.time = rate ? msecOfNs : secondsOfNs
-	v.unit = rate ? 'ms/s' : 'sec.'
+	Object.assign(v, valueForm(data, metric, rate))
 }
 
 function showComparison(v) {
@@ -125,7 +132,7 @@ function showComparison(v) {
 	v.table.root.hidden = asFlame || !v.c
 	v.flame.root.hidden = !asFlame || !v.c
 	if (v.c && asFlame)
-		v.flame.show(v.c, { time: v.time, unit: v.unit,
+		v.flame.show(v.c, { time: v.time, unit: v.unit, words: v.words,
 			relative: comparisonChoice(state, 'comparisonColor') === 'relative' })
 	else if (v.c)
 		showComparedRows(v)
