@@ -316,6 +316,13 @@ static void read_lives(struct page_events *p, const struct session *s)
 	p->threads.len = known;
 }
 
+/* Without times by state, threads are those of the other events. */
+static void count_others(struct page_events *p)
+{
+	vec_for_each(ev, &p->counts.all)
+		p->threads.data[ev->thread].n++;
+}
+
 int page_events_read(const struct export *x, struct page_events *ret)
 {
 	struct view_state *v = x->view;
@@ -326,12 +333,14 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	pass_run(v->session, ret->metrics, v->filter, add_hit, NULL, ret);
 	if (interrupt_pending())
 		return -1;
-	if (!ret->all.len)
+	if (!ret->all.len && !ret->counts.all.len && (v->filter || !ret->has_spans))
 		return export_nothing(x);
 	number_paths(ret, v->session);
 	rank_all(ret);
 	vec_sort(&ret->all, page_event_by_end);
 	page_counts_sort(&ret->counts);
+	if (!ret->all.len)
+		count_others(ret);
 	read_lives(ret, v->session);
 	return 0;
 }

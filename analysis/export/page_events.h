@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The events of the page: each packet that passes the filter and has a state; and in page_counts.h those that add to
- * other metrics. Threads, classes and call paths get numbers. The most frequent classes and paths come first, so that
- * most numbers are small.
+ * other metrics. A recording without clock data has only these. Threads, classes and call paths get numbers. The most
+ * frequent classes and paths come first, so that most numbers are small.
  */
 #ifndef EXPORT_PAGE_EVENTS_H
 #define EXPORT_PAGE_EVENTS_H

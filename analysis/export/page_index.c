@@ -351,11 +351,20 @@ static void put_paths(struct pack *p, const struct page_events *events)
 	pack_end(p);
 }
 
+static void extend(int64_t *begin, int64_t *end, const struct page_event *first, const struct page_event *last)
+{
+	*begin = first->end < *begin ? first->end : *begin;
+	*end = last->end + 1 > *end ? last->end + 1 : *end;
+}
+
 void page_range(const struct export *x, const struct page_events *events, int64_t *begin,
 		int64_t *end)
 {
-	*begin = events->all.data[0].end < 0 ? events->all.data[0].end : 0;
-	*end = events->all.data[events->all.len - 1].end + 1;
+	*begin = *end = 0;
+	if (events->all.len)
+		extend(begin, end, &events->all.data[0], &events->all.data[events->all.len - 1]);
+	if (events->counts.all.len)
+		extend(begin, end, &events->counts.all.data[0], &events->counts.all.data[events->counts.all.len - 1]);
 	vec_for_each(e, &x->view->session->experiments) {
 		int64_t last = (*e)->end_ns / 1000;
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # er_export --to page: memory in use, allocations by size, and leaks of a sampled heap with their errors obey the filter of
-# the page, with er_print's numbers under the same filter.
+# the page, with er_print's numbers under the same filter. A recording without clock data has
+# a page.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 need_page
@@ -71,9 +72,36 @@ async function heap(t, file, sampled) {
 	await page.context().close()
 }
 
+// A process whose calls for memory were recorded, and nothing else.
+async function withoutClock(t) {
+	const page = await t.openPage(t.browser, 'only.html', { wait: 'body.decoded.counted' }), file = 'heap.er/_f1.er'
+	const tabs = await page.$$eval('#tabs button:not([hidden])', all => all.map(b => b.id.slice(4)))
+	t.check('no clock: tabs of times are hidden', ['functions', 'flame', 'calltree', 'memory', 'lines'].every(v => tabs.includes(v)) && !['threads', 'processes', 'waits', 'findings', 'index', 'cpus', 'locks'].some(v => tabs.includes(v)), tabs.join())
+	t.check('no clock: the page says so', /no clock data/.test(await page.innerText('#verdict')), await page.innerText('#verdict'))
+	const metrics = await page.$$eval('#metric option', all => all.map(o => o.value))
+	t.check('no clock: metrics are those of the calls', metrics.length > 2 && metrics.every(m => m.startsWith('n.heap')), metrics.join())
+	for (const expr of ['', 'TID == 5']) {
+		await page.fill('#expression', expr)
+		await page.press('#expression', 'Enter')
+		const filter = await filterOf(t, page)
+		await page.selectOption('#metric', 'n.heapallocbytes')
+		const rows = (await t.tableRows(page, 'functions')).map(r => [...r.slice(0, 4), r.at(-1)])
+		t.sameRows(`no clock: ${expr}: functions`, rows, t.erPrint([...filter, '-metrics', 'ei+%heapallocbytes:name', '-functions', file]).filter(r => r[2] !== '0'))
+		await memory(t, page, `no clock: ${expr}`, filter, file, false)
+	}
+	await page.click('#tab-lines')
+	await page.waitForSelector('#view-lines .tr', { timeout: 10000 })
+	await page.click('#tab-flame')
+	await t.dragRange(page, 0.7, 0.95)
+	t.check('no clock: a range of the timeline is a filter', (await filterOf(t, page)).includes('-from'), '')
+	t.check('no clock: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 module.exports = async t => {
 	await heap(t, 'heap', false)
 	await heap(t, 'some', true)
+	await withoutClock(t)
 }
 EOJ
 
@@ -81,6 +109,8 @@ fresh
 put heap.1.er heap.er
 put some.1.er some.er
 to_page heap some
+check "a process without clock data: is written" er_export --to page -o only.html heap.er/_f1.er
+check "without anything that passes there is no page" sh -c '! er_export --to page -filters "TID == 99" -o none.html heap.er/_f1.er 2>err && grep -q "nothing to export" err && [ ! -e none.html ]'
 er_export --to page --redact -o redacted.html heap.er
 check_that "a redacted page has no addresses of memory" "$(grep -c 'data-pack="heap"' redacted.html) == 0 && $(grep -c 'data-pack="heap"' heap.html) == 1"
 in_browser

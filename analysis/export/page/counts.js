@@ -16,7 +16,7 @@ export function readCounts(data) {
 	data.display.columns = data.metrics.filter(m => m.counter).slice(0, 2).map(m => 'n.' + m.id)
 	const heap = new Set(made.heap), kindOf = (adds, i) => heap.has(i) ? HEAP_PACKET : data.metrics[adds[0]].kind
 	const classes = made.classes.map((adds, i) => ({ state: null, reason: null, flags: 0, call: null, adds, kind: kindOf(adds, i) }))
-	data.counts = { ...data, stated: data.classes, classes, isWait: new Uint8Array(classes.length), nrows: made.n, chunks: [] }
+	data.counts = { ...data, stated: data.classes, classes, isWait: new Uint8Array(classes.length), nrows: made.n, chunks: [], whole: false }
 }
 
 // What an event adds: 1, or one of its two numbers.

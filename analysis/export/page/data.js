@@ -57,6 +57,7 @@ export async function readIndex(base64) {
 	meetStates(data)
 	data.chunks = []
 	data.ndecoded = 0
+	data.whole = !data.nrows
 	readCounts(data)
 	return data
 }

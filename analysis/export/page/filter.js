@@ -5,6 +5,7 @@ import { coarseAround } from './data.js'
 import { duration } from './format.js'
 import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
+import { defaults } from './store.js'
 
 // The range that the filter has, within the recording.
 export function chosenRange({ data, state }) {
@@ -218,7 +219,7 @@ export function checkedState(data, state) {
 	for (const side of ['a', 'b'])
 		patch[side] = isSide(data, state[side], ngroups) ? state[side] : []
 	if (!metricsOf(data).some(m => m.id === state.metric && !m.ratio))
-		patch.metric = 'cpu'
+		patch.metric = defaults.metric
 	for (const key of ['func', 'selected'])
 		patch[key] = within(data.funcs.length)(state[key]) ? state[key] : null
 	for (const [from, to] of [['from', 'to'], ['viewFrom', 'viewTo']]) {

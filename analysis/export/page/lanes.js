@@ -19,7 +19,7 @@ export function makeLanes(data, state, closed, sums) {
 	for (const p of state.lanes === 'cpus' ? [] : data.processes) {
 		if (processes.size && !processes.has(p.key))
 			continue
-		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!byKind || sums.threads[t]))
+		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!byKind || clockless(data) || sums.threads[t]))
 		if (!threads.length)
 			continue
 		if (p.pid && p.threads.length === 1) {
@@ -47,10 +47,13 @@ function threadLabel(t) {
 	return t.pid ? `${t.comm || 'thread'} ${t.tid}` : `${t.comm || 'kernel thread'} ${t.tid}`
 }
 
+// Whether there are only events without a state.
+export const clockless = data => !data.nevents
+
 // The CPUs that have samples.
 export function cpuNumbers(data) {
 	const seen = new Set()
-	for (const chunk of data.chunks)
+	for (const chunk of (clockless(data) && data.counts || data).chunks)
 		samplesByCpu(data, chunk).forEach((_, cpu) => cpu >= 0 && seen.add(cpu))
 	return [...seen].sort((a, b) => a - b)
 }

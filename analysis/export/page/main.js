@@ -5,11 +5,12 @@ import { addChunks, eventDecoder, readIndex, watchPacks } from './data.js'
 import { addSnapshots, hasSnapshots } from './snapshots.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
 import { aggregate } from './aggregate.js'
-import { makeMetricChoice } from './metrics.js'
+import { makeMetricChoice, metricWithEvents } from './metrics.js'
+import { clockless } from './lanes.js'
 import { checkedState, wholeRanges } from './filter.js'
 import { makeVerdict } from './view_verdict.js'
 import { makeFilterBar } from './view_filter.js'
-import { makeTimelineChoice } from './timeline_choice.js'
+import { makeTimelineChoice, markNames } from './timeline_choice.js'
 import { makeTimeline } from './view_timeline.js'
 import { makeDetails } from './view_details.js'
 import { findingsView } from './view_findings.js'
@@ -52,16 +53,18 @@ function fail(text) {
 // --- starting ---
 
 // What .er.rc files say of tabs and the timeline is what the page opens with.
-function setDefaults({ tabs = [], ...rest }) {
-	const shown = views.filter(v => tabs.includes(v.id))
+function setDefaults(data) {
+	const { tabs = [], ...rest } = data.display, shown = views.filter(v => tabs.includes(v.id))
 	Object.assign(defaults, rest)
+	if (clockless(data))
+		Object.assign(defaults, data.counts ? { metric: metricWithEvents(data), marks: markNames(data), view: 'functions' } : { view: data.reports.spans ? 'spans' : 'experiments' })
 	if (shown.length)
 		Object.assign(defaults, { view: shown[0].id, hidden: views.filter(v => !shown.includes(v)).map(v => v.id) })
 }
 
 function start(data) {
 	page.data = data
-	setDefaults(data.display)
+	setDefaults(data)
 	page.store = makeStore(location.hash, patch => wholeRanges(data, patch))
 	page.state = page.store.state
 	Object.assign(page.state, checkedState(data, page.state))
@@ -217,6 +220,8 @@ function run() {
 	let take = null
 	const ready = readyIndex => readyIndex.then(data => {
 		start(data)
+		if (data.whole)
+			document.body.classList.add('decoded')
 		const decode = eventDecoder(data, chunks => {
 			addChunks(data, chunks)
 			progress()

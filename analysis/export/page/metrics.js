@@ -8,12 +8,18 @@ import { fixed, percent, seconds, secondsOfNs, waitPercent } from './format.js'
 
 const sumNames = { cpu: 'CPU time', wait: 'Waits', total: 'Thread time' }
 
-// All metrics of the recording: {id, name}.
+// All metrics of the recording: {id, name}. Without clock data there are no times.
 export function metricsOf(data) {
-	return [...Object.entries(sumNames).map(([id, name]) => ({ id, name })),
+	return [...(data.nevents || !data.metrics.length ? Object.entries(sumNames) : []).map(([id, name]) => ({ id, name })),
 		...data.states_met.map(s => ({ id: 's' + s, name: data.states[s].uname })),
 		...data.ratios.map(m => ({ id: 'r.' + m.id, name: m.name, ratio: m })),
 		...data.metrics.flatMap(m => [{ id: 'n.' + m.id, name: m.name, counter: m.counter }, ...m.mhz || m.ps ? [{ id: 't.' + m.id, name: m.name + ', time' }] : []])]
+}
+
+// The first metric that events without a state add to.
+export function metricWithEvents({ metrics, counts }) {
+	const added = new Set(counts.classes.flatMap(c => c.adds.filter((_, k) => k % 2 === 0)))
+	return 'n.' + metrics[added.size ? Math.min(...added) : 0].id
 }
 
 export const isCount = id => id[1] === '.'

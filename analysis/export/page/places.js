@@ -26,7 +26,7 @@ export function makePlaces(data, loaded, failed) {
 		get() {
 			asked = true
 			// The pack of places comes first, then one for each pack of events.
-			if (data.whole && !begun && texts.later.length * PACK_EVENTS >= data.nrows) {
+			if (data.whole && !begun && texts.places.length && texts.later.length * PACK_EVENTS >= data.nrows) {
 				begun = true
 				readPlaces(data, texts).then(places => {
 					read = places

@@ -16,9 +16,12 @@ export function markedClasses({ data, state }) {
 	return data.counts && kinds.length ? data.counts.classes.map(c => kinds.includes(c.kind)) : null
 }
 
+// The kinds that the recording has, as rows of markChoices.
+const marksOf = data => markChoices.filter(m => data.metrics.some(k => m[2].includes(k.kind)))
+export const markNames = data => marksOf(data).map(m => m[0])
+
 function chooseMarks(page) {
-	const has = markChoices.filter(m => page.data.metrics.some(k => m[2].includes(k.kind)))
-	return has.map(([name, text]) => {
+	return marksOf(page.data).map(([name, text]) => {
 		const box = el('input', { type: 'checkbox', onchange: () => {
 			const others = page.state.marks.filter(m => m !== name)
 			page.store.set({ marks: box.checked ? [...others, name] : others })

@@ -4,6 +4,7 @@
 import { el } from './dom.js'
 import { clearedFilter } from './store.js'
 import { seconds } from './format.js'
+import { clockless } from './lanes.js'
 
 // Returns the numbers of named values, from a list such as "WAIT_CPU" or "DISK, WRITEBACK".
 function numbersOf(list, names) {
@@ -40,7 +41,7 @@ function finding(page, f) {
 }
 
 export const findingsView = {
-	id: 'findings', title: 'Findings', key: '8',
+	id: 'findings', title: 'Findings', key: '8', has: page => !clockless(page.data),
 	make(root, page) {
 		const list = el('ol.findings')
 		root.append(el('div.text', { tabIndex: 0 }, list))

@@ -6,6 +6,7 @@ import { makeTable } from './table.js'
 import { functionTimes, objectTimes } from './tree.js'
 import { extraColumns, extraMetrics, metricColumn, metricTotal, pathTimes, shareColumn } from './metrics.js'
 import { seconds } from './format.js'
+import { clockless } from './lanes.js'
 import { errorColumn, errorsOf } from './variance.js'
 
 // Columns of the chosen metric and of those beside it; whole() is 100 %.
@@ -15,7 +16,7 @@ export function timeColumns(page, whole) {
 		...errorColumn(page, member + 'Error', seconds),
 		shareColumn(page, id + 1, member, whole),
 	]
-	return [...time(0, 'Excl.', 'excl'), ...time(2, 'Incl.', 'incl'), otherColumn(page.state.metric),
+	return [...time(0, 'Excl.', 'excl'), ...time(2, 'Incl.', 'incl'), ...clockless(page.data) ? [] : [otherColumn(page.state.metric)],
 		...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }, extraMetrics(page, true))]
 }
 

@@ -3,6 +3,7 @@
 // show it, under the page's filter.
 import { makeGroupChoice } from './choice.js'
 import { statesBy } from './walk.js'
+import { clockless } from './lanes.js'
 import { statesTable } from './view_threads.js'
 import { sampleAt, samplesOf } from './samples.js'
 
@@ -40,7 +41,7 @@ function pickSample(page, number) {
 }
 
 export const indexView = {
-	id: 'index', title: 'Index',
+	id: 'index', title: 'Index', has: page => !clockless(page.data),
 	make(root, page) {
 		const { data, store } = page
 		const shown = Object.keys(kinds).filter(k => k !== 'samples' || samplesOf(data).length)

@@ -6,7 +6,7 @@ import { NSTATES } from './data.js'
 import { el } from './dom.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
-import { cpuNumbers } from './lanes.js'
+import { clockless, cpuNumbers } from './lanes.js'
 import { cpuStates } from './walk.js'
 
 // KERNEL_CPU counts as SYSTEM.
@@ -53,9 +53,9 @@ export function statesTable(page, id, label, name, open, pick) {
 }
 
 // A view of such rows; the row <Total> is added.
-function statesView(id, title, key, name, makeRows, open, has) {
+function statesView(id, title, key, name, makeRows, open, has = () => true) {
 	return {
-		id, title, key, has,
+		id, title, key, has: page => !clockless(page.data) && has(page),
 		make(root, page) {
 			const table = statesTable(page, id, title, name, r => r.key !== -1 && page.store.set(open(page, r)))
 			root.append(table.form, table.root)

@@ -12,6 +12,7 @@ import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
 import { chosenRange, makeFilter, wholeRanges } from './filter.js'
 import { countLost } from './marks.js'
+import { clockless } from './lanes.js'
 
 export function makeVerdict(root, page) {
 	const bar = el('div.bar', { role: 'img' }), legend = el('div.legend'), what = el('div.what'), tops = el('div.tops')
@@ -116,6 +117,8 @@ function shownAs(data, s) {
 }
 
 function sentence(page, v, total) {
+	if (clockless(page.data))
+		return ['The recording has no clock data, or the filter of the file leaves none: there are no times by state. Marks in the timeline are calls and events.']
 	const { data, state, sums } = page, threads = [' in ', el('b', {}, String(v.nthreads)), v.nthreads === 1 ? ' thread' : ' threads']
 	if (!v.clipped && state.from === null && state.to === null)
 		return [el('b', {}, secondsOfNs(Math.round(total)) + ' s'), ' of time', ...threads, sums.partial ? ' (still being read)' : '', ...exactness(page, v.seconds)]
