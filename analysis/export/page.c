@@ -30,7 +30,7 @@ struct page {
 	struct page_coarse coarse;
 	struct pack raw_index;
 	packed_vec columns, counts, snapshots, reports, later;
-	struct packed index, code, places, heap;
+	struct packed index, code, places, heap, objects;
 	bool has_code, has_heap;
 };
 
@@ -115,10 +115,24 @@ static void make_counts(struct page *pg)
 		  "its filter", (double)room / (1 << 20));
 }
 
+/* The objects of events, which may have been merged since. A redacted page does not name them. */
+static void make_objects(struct page *pg)
+{
+	struct pack p = { 0 };
+
+	packed_free(&pg->objects);
+	if (!pg->events.objects.types.len)
+		return;
+	put_objects(&pg->events.objects, &pg->events, &p);
+	pg->objects = pack_compress(&p);
+	pack_free(&p);
+}
+
 /* All but the events. This reads the session, which only one thread may do. */
 static void make_tables(struct page *pg)
 {
 	make_counts(pg);
+	make_objects(pg);
 	make_index(pg->x, &pg->events, &pg->raw_index);
 	make_snapshots(pg->x, &pg->events, &pg->raw_index, &pg->snapshots);
 	make_reports_and_code(pg);
@@ -170,7 +184,8 @@ static void fit_page(struct page *pg, size_t napp)
 {
 	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
 		       packs_room(&pg->counts) + packs_room(&pg->snapshots) + packed_room(&pg->code) +
-		       packed_room(&pg->places) + packed_room(&pg->heap), room, most = pg->x->page_size;
+		       packed_room(&pg->places) + packed_room(&pg->heap) +
+		       packed_room(&pg->objects), room, most = pg->x->page_size;
 	size_t as_recorded = events_room(pg);
 	bool possible = true;
 
@@ -192,6 +207,7 @@ static void fit_page(struct page *pg, size_t napp)
 			  "cannot make it smaller: export less with -filters, -from or -to",
 			  (double)(other + events_room(pg)) / (1 << 20));
 	if (pg->coarse.ranges.len) {
+		make_objects(pg);
 		put_coarse(&pg->raw_index, &pg->coarse, &pg->events);
 		packed_free(&pg->index);
 		pg->index = pack_compress(&pg->raw_index);
@@ -209,6 +225,7 @@ static void write_page(struct page *pg, struct outfile *out)
 	    (!pg->has_code || packed_put(&pg->code, "code", out)) &&
 	    (!has_places(pg) || packed_put(&pg->places, "places", out)) &&
 	    (!pg->has_heap || packed_put(&pg->heap, "heap", out)) &&
+	    (!pg->events.objects.types.len || packed_put(&pg->objects, "objects", out)) &&
 	    packs_put(&pg->later, "later", out) && packed_put(&end, "end", out))
 		buf_puts(&out->buf, "\n</body>\n</html>\n");
 }
@@ -227,6 +244,7 @@ static void page_fini(struct page *pg)
 	packed_free(&pg->code);
 	packed_free(&pg->places);
 	packed_free(&pg->heap);
+	packed_free(&pg->objects);
 }
 
 static int page_write(const struct export *x, struct outfile *out)

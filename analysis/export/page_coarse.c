@@ -87,7 +87,7 @@ static struct page_event *merged_at(event_vec *merged, struct intern *ids,
 				    const struct page_event *ev)
 {
 	uint32_t key[] = { ev->thread, ev->path, ev->event_class, ev->waker, ev->holder,
-			   ev->waker_path, ev->cpu, ev->length > 0, ev->spans, ev->variant, ev->lock, 0 };
+			   ev->waker_path, ev->cpu, ev->length > 0, ev->spans, ev->variant, ev->lock, ev->objects };
 	uint64_t words[sizeof(key) / sizeof(uint64_t)], hash;
 	struct intern_probe probe;
 	uint32_t id1;
@@ -101,7 +101,7 @@ static struct page_event *merged_at(event_vec *merged, struct intern *ids,
 		if (m->thread == ev->thread && m->path == ev->path && m->cpu == ev->cpu &&
 		    m->event_class == ev->event_class && m->waker == ev->waker &&
 		    m->holder == ev->holder && m->waker_path == ev->waker_path && m->spans == ev->spans &&
-		    m->variant == ev->variant && m->lock == ev->lock &&
+		    m->variant == ev->variant && m->lock == ev->lock && m->objects == ev->objects &&
 		    (m->length > 0) == (ev->length > 0))
 			return m;
 	}

@@ -102,6 +102,7 @@ static struct page_event event_of(struct page_events *p, const struct hit *h)
 		.end = to_us(hit_time(h)), .path = h->stack, .cpu = hit_cpu(h),
 		.thread = thread_index(p, h->e, hit_pid(h), hit_thread(h)),
 		.spans = p->has_spans ? span_set_of(&p->span_sets, h) : 0,
+		.objects = page_objects_of(&p->objects, h),
 	};
 }
 
@@ -330,6 +331,8 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	*ret = (struct page_events){ .has_spans = session_has_spans(v->session), .no_counts = x->redact, .filtered = v->filter,
 				      .metrics = counts_possible(v->metric_set) ? v->metric_set : NULL,
 				      .locks.session = v->session };
+	if (!x->redact)
+		page_objects_init(&ret->objects, v);
 	pass_run(v->session, ret->metrics, v->filter, add_hit, NULL, ret);
 	if (interrupt_pending())
 		return -1;
@@ -359,6 +362,7 @@ void page_events_free(struct page_events *p)
 	vec_free(&p->factors);
 	vec_free(&p->factor_of);
 	span_sets_free(&p->span_sets);
+	page_objects_free(&p->objects);
 	intern_free(&p->thread_ids);
 	map_free(&p->class_ids);
 	free(p->path_of);

@@ -14,6 +14,7 @@
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/export/page_counts.h"
+#include "analysis/export/page_objects.h"
 #include "analysis/export/page_places.h"
 #include "analysis/export/page_spansets.h"
 #include "analysis/export/page_tree.h"
@@ -46,6 +47,7 @@ struct page_event {
 	};
 	uint16_t length_ns; /* of a wait: what its length has beyond microseconds */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
+	uint32_t objects; /* tuple in page_events.objects; 0: none */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
 	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
 };
@@ -92,6 +94,7 @@ struct page_events {
 	const struct metric_set *metrics;
 	bool has_spans; /* the recordings have spans */
 	struct span_sets span_sets;
+	struct page_objects objects;
 	struct intern thread_ids;
 	struct map class_ids;
 	uint32_t *path_of; /* by stack of the session: path + 1 */

@@ -325,6 +325,7 @@ static void put_json(struct indexing *in)
 	put_losses(in->x, in->events, in->b);
 	put_sample_points(in->x->view->session, in->b);
 	put_span_names(in->x, in->events, in->b);
+	put_object_types(&in->events->objects, in->b);
 	put_counts(&in->events->counts, in->x->view, in->b);
 	put_display(&in->x->view->display, in->b);
 	buf_puts(in->b, "}");

@@ -108,18 +108,33 @@ static const struct index_special *special_of(const struct objtype *type)
 	return NULL;
 }
 
-/* An unknown value is -1. */
-static struct index_key index_key(struct index_tally *it, const struct hit *h)
+int64_t index_value(struct filter *index, struct strtab *texts, const struct hit *h)
 {
 	struct value v;
 
-	if (filter_is_text(it->index)) {
-		const char *text = filter_string(it->index, h);
+	if (filter_is_text(index)) {
+		const char *text = filter_string(index, h);
 
-		return (struct index_key){ .a = text ? (int64_t)strtab_id(&it->texts, text) : -1 };
+		return text ? (int64_t)strtab_id(texts, text) : -1;
 	}
-	v = filter_value(it->index, h);
-	return (struct index_key){ .a = v.known ? v.i : -1 };
+	v = filter_value(index, h);
+	return v.known ? v.i : -1;
+}
+
+void index_put_value(struct filter *index, const struct objtype *type, const struct strtab *texts,
+		     struct experiment *seen_in, int64_t value, struct buf *b)
+{
+	const struct enumeration *values = filter_values(index);
+	const char *name = values ? values->name(seen_in, value) : NULL;
+
+	if (name)
+		buf_puts(b, name);
+	else if (value == -1)
+		buf_puts(b, "<Unknown>");
+	else if (filter_is_text(index))
+		buf_puts(b, *texts->strings[value] ? texts->strings[value] : "<no name>");
+	else
+		index_put_label(type, value, b);
 }
 
 /* Append the number that filters and selections take, if it differs from the system's id. */
@@ -135,19 +150,11 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 		      struct buf *b)
 {
 	const struct index_key *k = &it->keys.data[i];
-	const struct enumeration *values = it->spec->special ? NULL : filter_values(it->index);
-	const char *name = values ? values->name(it->seen_in.data[i], k->a) : NULL;
 
 	if (it->spec->special)
 		it->spec->special->label(names, k, b);
-	else if (name)
-		buf_puts(b, name);
-	else if (k->a == -1)
-		buf_puts(b, "<Unknown>");
-	else if (filter_is_text(it->index))
-		buf_puts(b, *it->texts.strings[k->a] ? it->texts.strings[k->a] : "<no name>");
 	else
-		index_put_label(it->spec->type, k->a, b);
+		index_put_value(it->index, it->spec->type, &it->texts, it->seen_in.data[i], k->a, b);
 	if (it->ends && k->a != -1)
 		index_put_sample(it->ends, k->a, b);
 	if (lists_threads(it->spec) && !k->fold)
@@ -182,7 +189,9 @@ static struct index_key key_of(struct index_tally *it, const struct hit *h)
 
 	if (fold)
 		return (struct index_key){ .e = founder_of(h), .fold = fold };
-	return it->spec->special ? it->spec->special->key(h) : index_key(it, h);
+	if (it->spec->special)
+		return it->spec->special->key(h);
+	return (struct index_key){ .a = index_value(it->index, &it->texts, h) };
 }
 
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)

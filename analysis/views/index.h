@@ -13,7 +13,9 @@
 struct buf;
 struct dataobj;
 struct diag;
+struct filter;
 struct hit;
+struct strtab;
 struct table;
 
 /* Identifies an object that one number cannot identify. */
@@ -44,6 +46,14 @@ struct index_spec {
 /* Add <Total>, then the objects in order, cut to the limit. Returns 0, or -1 after reporting. */
 int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
 		struct diag *d);
+/*
+ * The value of a type's expression for a packet, as a number: -1 if it is unknown. If the values are
+ * texts, the number is that of the text in `texts`.
+ */
+int64_t index_value(struct filter *index, struct strtab *texts, const struct hit *h);
+/* Append the name of the object with this value; seen_in: an experiment that has a packet with it. */
+void index_put_value(struct filter *index, const struct objtype *type, const struct strtab *texts,
+		     struct experiment *seen_in, int64_t value, struct buf *b);
 /* Append the name of a data object, and that of a file as it was opened once: an index into e->io_files. */
 void data_put_label(const struct dataobj *o, struct buf *b);
 void file_put_label(const struct experiment *e, int64_t file, struct buf *b);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # er_export --to page: memory in use, allocations by size, and leaks of a sampled heap with their errors obey the filter of
-# the page, with er_print's numbers under the same filter. A recording without clock data has
-# a page.
+# the page, with er_print's numbers under the same filter; so do objects of types that the user defined. A recording without
+# clock data has a page.
 . "$(dirname "$0")/../lib/tools.sh"
 . "$top/tests/lib/export.sh"
 need_page
@@ -98,10 +98,35 @@ async function withoutClock(t) {
 	await page.context().close()
 }
 
+// Types of objects that .er.rc defines are tabs of index and memory objects.
+async function objects(t) {
+	const page = await t.openPage(t.browser, 'objects.html', { hash: '#view="index"', wait: 'body.decoded.counted' })
+	for (const expr of ['', 'CPUID == 0', 'FNAME("next") SOME IN STACK']) {
+		await page.fill('#expression', expr)
+		await page.press('#expression', 'Enter')
+		const filter = await filterOf(t, page)
+		await page.click('#tab-index')
+		await page.click('#view-index button[value=Parity]')
+		await page.waitForFunction(() => document.querySelectorAll('#view-index .tr').length > 1 || /next/.test(document.querySelector('#expression').value))
+		t.sameRows(`objects: ${expr}: index objects`, (await t.tableRows(page, 'index')).map(r => [r[0], r.at(-1)]), t.erPrint([...filter, '-indxobj_metrics', 'e.total:name', '-indxobj', 'Parity', 'mem.er']))
+		await page.click('#tab-memobj')
+		const types = await page.$$eval('#view-memobj .crumbs button', all => all.map(b => b.value))
+		t.check('objects: types are built in or defined', types.includes('Vpage_8K') && types.includes('Half'), types.join())
+		for (const type of ['Vpage_8K', 'Pline_64B', 'Half']) {
+			await page.click(`#view-memobj button[value=${type}]`)
+			await page.waitForSelector('#view-memobj .tr', { timeout: 10000 })
+			t.sameRows(`objects: ${expr}: ${type}`, trimmed(await t.tableRows(page, 'memobj')), trimmed(t.erPrint([...filter, '-memobj', type, 'mem.er'])))
+		}
+	}
+	t.check('objects: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await page.context().close()
+}
+
 module.exports = async t => {
 	await heap(t, 'heap', false)
 	await heap(t, 'some', true)
 	await withoutClock(t)
+	await objects(t)
 }
 EOJ
 
@@ -109,6 +134,9 @@ fresh
 put heap.1.er heap.er
 put some.1.er some.er
 to_page heap some
+put mem.1.er mem.er
+printf '%s\n' 'indxobj_define Parity CPUID%2' 'mobj_define Half VADDR>>32' >.er.rc
+check "with types of objects of .er.rc: is written" er_export --to page -o objects.html mem.er
 check "a process without clock data: is written" er_export --to page -o only.html heap.er/_f1.er
 check "without anything that passes there is no page" sh -c '! er_export --to page -filters "TID == 99" -o none.html heap.er/_f1.er 2>err && grep -q "nothing to export" err && [ ! -e none.html ]'
 er_export --to page --redact -o redacted.html heap.er

@@ -28,6 +28,8 @@ import { locksView } from './view_locks.js'
 import { linesView } from './view_lines.js'
 import { makePlaces } from './places.js'
 import { makeHeap } from './heap.js'
+import { makeObjects } from './objects.js'
+import { memoryObjectsView } from './view_objects.js'
 import { indexView } from './view_index.js'
 import { sourceView } from './view_source.js'
 import { waitsView } from './view_waits.js'
@@ -37,9 +39,9 @@ import { makeFind } from './find.js'
 import { makeHelp } from './help.js'
 
 const views = [findingsView, flameView, functionsView, callersView, calltreeView, linesView, sourceView, objectsView, compareView, threadsView, processesView,
-	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, spansView, countersView, memoryView, experimentsView, aboutView]
+	cgroupsView, cpusView, indexView, waitsView, runqueueView, locksView, wakersView, spansView, countersView, memoryObjectsView, memoryView, experimentsView, aboutView]
 
-const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, places: null, heap: null }
+const page = { data: null, state: null, sums: null, store: null, event: null, reports: null, places: null, heap: null, objects: null }
 
 // The first failure is the cause of others.
 function fail(text) {
@@ -88,6 +90,7 @@ function start(data) {
 	page.reports = makeReports(data.reports, loaded, fail)
 	page.places = makePlaces(data, () => { loaded(); document.body.classList.add('placed') }, fail)
 	page.heap = makeHeap(data, loaded, fail)
+	page.objects = makeObjects(data, loaded, fail)
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
@@ -246,7 +249,7 @@ function run() {
 			}
 		}, error => fail(String(error)))
 		take = (kind, base64) => kind === 'events' ? decode(base64) : kind === 'counts' ? counts(base64) : kind === 'snaps' ? seconds(base64) :
-			(kind in { places: 1, later: 1 } ? page.places : kind === 'heap' ? page.heap : page.reports).add(base64, kind)
+			(kind === 'later' ? page.places : ['places', 'heap', 'objects'].includes(kind) ? page[kind] : page.reports).add(base64, kind)
 		early.splice(0).forEach(pack => take(...pack))
 		shownView().update(page)
 	}).catch(error => fail('The page cannot be shown: ' + error.message))

@@ -10,7 +10,8 @@ import { functionTimes } from './tree.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
 
-const MHWC = 7, IO = 19 // kinds of packets
+export const MHWC = 7 // kinds of packets
+const IO = 19
 export const sortedBy = (rows, value) => rows.sort((a, b) => value(b) - value(a))
 
 // Columns of the values of rows, one for each metric.
@@ -48,7 +49,7 @@ function showFunctions(page, part, command) {
 // --- what packets were about: data, files ---
 
 // The metrics that er_print lists for this kind of packets.
-function listed(data, kind) {
+export function listedMetrics(data, kind) {
 	const all = data.metrics.filter(m => m.kind === kind), some = all.filter(m => m.listed)
 	return some.length ? some : all
 }
@@ -80,7 +81,7 @@ function withParts(rows) {
 }
 
 function showSubjects(page, part, command) {
-	const { data } = page, report = page.reports.get('subjects'), kind = command.startsWith('data') ? MHWC : IO, metrics = listed(data, kind)
+	const { data } = page, report = page.reports.get('subjects'), kind = command.startsWith('data') ? MHWC : IO, metrics = listedMetrics(data, kind)
 	if (!report)
 		return showUnread(page, part)
 	const rows = subjectRows(page, report.rows, kind, metrics, s => kind === MHWC ? [s[2], s[0]] : command === 'iodetail' ? [s[1], s[1]] : [s[0], s[0]])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Index objects: the time of each second, sample or state, as er_print -seconds, -samples and -states
-// show it, under the page's filter.
+// show it, and of objects of the user's types, under the page's filter.
 import { makeGroupChoice } from './choice.js'
+import { objectTypes } from './objects.js'
 import { statesBy } from './walk.js'
 import { clockless } from './lanes.js'
 import { statesTable } from './view_threads.js'
@@ -19,6 +20,12 @@ const kinds = {
 	states: { title: 'States', of: data => (chunk, i) => data.classes[chunk.cls[i]].state,
 		name: (data, key) => data.states[key].name,
 		open: (data, key) => ({ states: [key] }) },
+}
+
+// The same for a type that the user defined; null while it is read.
+function userKind(page, type) {
+	const objects = page.objects.get(), { names, keyOf } = objects ? objects.of(type, false) : {}
+	return objects ? { of: () => keyOf, name: (data, key) => names[key - 1], open: () => null } : null
 }
 
 // With the times and labels of both ends, unless there are several recordings.
@@ -45,18 +52,19 @@ export const indexView = {
 	make(root, page) {
 		const { data, store } = page
 		const shown = Object.keys(kinds).filter(k => k !== 'samples' || samplesOf(data).length)
-		const idOf = state => shown.includes(state.by.index) ? state.by.index : 'seconds'
-		const choice = makeGroupChoice(page, 'index', 'Kind of object', shown.map(k => ({ value: k, text: kinds[k].title })))
-		const open = r => r.key !== -2 && kinds[idOf(page.state)].open(data, r.key)
+		const types = objectTypes(data, false), titles = [...shown.map(k => ({ value: k, text: kinds[k].title })), ...types.map(value => ({ value, text: value }))]
+		const idOf = state => titles.some(k => k.value === state.by.index) ? state.by.index : 'seconds'
+		const kindOf = id => types.includes(id) ? userKind(page, id) : kinds[id], choice = makeGroupChoice(page, 'index', 'Kind of object', titles)
+		const open = r => r.key !== -2 && kindOf(idOf(page.state)).open(data, r.key)
 		const table = statesTable(page, 'index', 'Index objects', 'Name', r => open(r) && store.set(open(r)),
 			r => idOf(page.state) === 'samples' && pickSample(page, r.key))
 		choice.root.append(table.form)
 		root.append(choice.root, table.root)
 		return {
 			update({ state, sums }) {
-				const kind = kinds[idOf(state)]
+				const kind = kindOf(idOf(state))
 				choice.update(idOf(state))
-				const rows = [...statesBy(data, state, kind.of(data))].map(([key, us]) => ({ key, name: kind.name(data, key), us }))
+				const rows = !kind ? [] : [...statesBy(data, state, kind.of(data))].map(([key, us]) => ({ key, name: kind.name(data, key), us }))
 				table.show([{ key: -2, first: 1, name: '<Total>', us: sums.states.slice() }, ...rows], state.sort.index)
 			},
 		}
