@@ -35,7 +35,7 @@ static char dir[] = "/tmp/test_drain.XXXXXX";
 static char kallsyms[64];
 static const char symbols[] = "ffffffff81000000 T _text\nffffffff81001000 T work\n"
 			      "ffffffff81002000 t anon_pipe_read\nffffffff81003000 t vfs_read\n"
-			      "ffffffff81004000 t after\n";
+			      "ffffffff81004000 t asm_sysvec_tick\nffffffff81005000 t after\n";
 
 /* The counters of the next fixture, as with -h; NULL: none. */
 static const char *fixture_counters;

@@ -143,6 +143,9 @@ static void test_doings(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(reason_doing(cases[i].function), cases[i].doing);
 	assert_int_equal(reason_waking(r, 1), WAKING_INTERRUPT); /* no such stack */
+	assert_int_equal(reason_interrupt(r, 1), 0);
+	assert_true(reason_is_entry("asm_sysvec_apic_timer_interrupt"));
+	assert_false(reason_is_entry("sysvec_apic_timer_interrupt"));
 	reasons_free(r);
 	stacks_free(st);
 }

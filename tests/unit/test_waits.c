@@ -336,6 +336,52 @@ static void test_interrupt_shows_no_program(void **state)
 	close_reading(&r);
 }
 
+/* A stack of three or more kernel frames: a function that wakes, the entry of an interrupt, and others. */
+static void give_interrupt(struct fixture *f, uint64_t id, uint16_t ninterrupted)
+{
+	struct {
+		struct er_stack s;
+		uint64_t pcs[8];
+	} r = { .s = { .h = { .kind = ER_KIND_STACK, .time_ns = 3000 }, .id = id, .tgid = PID,
+		       .start_time = 1990, .nkernel = 2 + ninterrupted },
+		.pcs = { 0xffffffff81001010, 0xffffffff81004020 } };
+
+	for (int i = 0; i < ninterrupted; i++)
+		r.pcs[2 + i] = 0xffffffff81002010 + 0x10 * id + 0x100 * i;
+	drain_take(f->drain, 0, &r, sizeof(r.s) + 8 * (2 + ninterrupted));
+}
+
+/* Two interrupts of different code have one stack. If the thread is the waker, it has all frames. */
+static void test_interrupt_ends_at_its_entry(void **state)
+{
+	static const uint32_t flags[] = { ER_WAIT_WAKER_IRQ, ER_WAIT_WAKER_IRQ, 0, ER_WAIT_WAKER_IRQ };
+	static const uint16_t ninterrupted[] = { 1, 3, 3, 0 };
+	static const uint32_t frames[] = { 2, 2, 5, 2 };
+	struct fixture f;
+	struct reading r;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 2, 2, 0);
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct er_wait w = a_wait;
+
+		give_interrupt(&f, 90 + i, ninterrupted[i]);
+		w.h.time_ns += i * 1000;
+		w.waker_stack = 90 + i;
+		w.flags |= flags[i];
+		give_wait(&f, w);
+	}
+	l = finish_reading(&f, &r);
+	assert_int_equal(l->n, 4);
+	for (unsigned i = 0; i < l->n; i++)
+		assert_int_equal(frames_of(r.e, l->s[i].waker_stack), frames[i]);
+	assert_int_equal(l->s[0].waker_stack, l->s[1].waker_stack);
+	assert_int_equal(l->s[0].waker_stack, l->s[3].waker_stack);
+	assert_int_not_equal(l->s[0].waker_stack, l->s[2].waker_stack);
+	close_reading(&r);
+}
+
 /*
  * The waker gets no experiment if its stack has only kernel frames, or if an interrupt stopped it:
  * the stack would show nothing of its program. The stack is then in the founder.
@@ -414,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_targets_sleep_and_stall),
 		cmocka_unit_test(test_waker_stack_is_in_its_experiment),
 		cmocka_unit_test(test_interrupt_shows_no_program),
+		cmocka_unit_test(test_interrupt_ends_at_its_entry),
 		cmocka_unit_test(test_waker_without_an_experiment),
 		cmocka_unit_test(test_wait_for_a_late_stack),
 		cmocka_unit_test(test_long_waits_are_several_packets),

@@ -15,7 +15,7 @@ struct reasons {
 	struct stacks *stacks;
 	struct map ranks;    /* pc to reason_rank of its function's name */
 	struct map by_stack; /* id to reason */
-	struct map doings;   /* id of a waker's stack to enum waking */
+	struct map doings;   /* id of a waker's stack to enum waking and frames of the interrupt */
 };
 
 struct reasons *reasons_new(struct recording *recording, struct stacks *stacks)
@@ -172,7 +172,22 @@ static enum waking whose_doing(struct reasons *r, const uint64_t *pcs, size_t n)
 	return WAKING_INTERRUPT;
 }
 
-enum waking reason_waking(struct reasons *r, uint64_t waker_stack)
+/* The frames from the leaf to the entry into the kernel; all if there is none. */
+static unsigned to_entry(struct reasons *r, const uint64_t *pcs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = recording_ksym_name(r->recording, pcs[i]);
+
+		if (name && reason_is_entry(name))
+			return i + 1;
+	}
+	return n;
+}
+
+enum { WAKING_BITS = 8 };
+
+/* An enum waking, and above it the number of frames of the interrupt. */
+static uint64_t of_waker(struct reasons *r, uint64_t waker_stack)
 {
 	uint64_t *known = map_get(&r->doings, waker_stack);
 	const uint64_t *pcs;
@@ -186,6 +201,16 @@ enum waking reason_waking(struct reasons *r, uint64_t waker_stack)
 	if (r->doings.len >= MAX_STACKS)
 		map_free(&r->doings);
 	known = map_put(&r->doings, waker_stack, NULL);
-	*known = whose_doing(r, pcs, n);
+	*known = whose_doing(r, pcs, n) | (uint64_t)to_entry(r, pcs, n) << WAKING_BITS;
 	return *known;
+}
+
+enum waking reason_waking(struct reasons *r, uint64_t waker_stack)
+{
+	return of_waker(r, waker_stack) & ((1 << WAKING_BITS) - 1);
+}
+
+unsigned reason_interrupt(struct reasons *r, uint64_t waker_stack)
+{
+	return of_waker(r, waker_stack) >> WAKING_BITS;
 }

@@ -38,5 +38,10 @@ enum waking {
 
 /* Decided from the waker's stack. WAKING_INTERRUPT if the id is 0 or the stack is not known. */
 enum waking reason_waking(struct reasons *r, uint64_t waker_stack);
+/*
+ * How many kernel frames of the stack belong to the interrupt, up to the entry into the kernel. What
+ * it interrupted comes behind them. All frames if there is no such entry; 0: the stack is not known.
+ */
+unsigned reason_interrupt(struct reasons *r, uint64_t waker_stack);
 
 #endif

@@ -396,6 +396,13 @@ enum er_reason reason_of_syscall(int nr)
 	return REASON_OTHER;
 }
 
+#define ENTRY "asm_*"
+
+bool reason_is_entry(const char *name)
+{
+	return matches(ENTRY, name);
+}
+
 enum doing reason_doing(const char *name)
 {
 	static const struct {
@@ -416,7 +423,7 @@ enum doing reason_doing(const char *name)
 		{ "do_softirq", DOING_THREAD },
 		{ "__irq_exit_rcu", DOING_INTERRUPT },
 		{ "irq_exit_rcu", DOING_INTERRUPT },
-		{ "asm_*", DOING_INTERRUPT },
+		{ ENTRY, DOING_INTERRUPT },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -4,6 +4,7 @@
 #define USER_RECORD_REASON_RULES_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/experiment/packet.h"
@@ -35,5 +36,7 @@ enum doing {
 };
 
 enum doing reason_doing(const char *function);
+/* Whether the processor begins an interrupt or an exception with this function. */
+bool reason_is_entry(const char *function);
 
 #endif

@@ -333,6 +333,17 @@ static size_t add_user(struct stacks *st, struct output *p, const struct stored 
 	return n;
 }
 
+/* Only some of the kernel frames are wanted. Nothing is missing then: the others do not call these. */
+static bool is_part(const struct stored *s, const struct stack_shape *shape)
+{
+	return shape->nkernel && shape->nkernel < s->nkernel;
+}
+
+static size_t kernel_frames(const struct stored *s, const struct stack_shape *shape)
+{
+	return is_part(s, shape) ? shape->nkernel : s->nkernel;
+}
+
 /*
  * A marker for missing frames may only be at the root. If the kernel part was truncated, user
  * frames would be shown as direct callers of the wrong kernel frame, so they are left out.
@@ -342,9 +353,11 @@ static size_t compose(struct stacks *st, struct output *p, const struct stored *
 {
 	uint32_t cut = ER_STACK_KERNEL_TRUNCATED, failed = ER_STACK_KERNEL_FAILED;
 	bool lacking = false;
-	size_t n = s->nkernel;
+	size_t n = kernel_frames(s, shape);
 
 	memcpy(pcs, s->pcs, n * sizeof(*pcs));
+	if (is_part(s, shape))
+		return n;
 	if (shape->with_user && !(s->flags & (cut | failed))) {
 		n = add_user(st, p, s, shape->time_ns, pcs, &lacking);
 		cut |= ER_STACK_USER_TRUNCATED;
@@ -376,19 +389,28 @@ static bool has_codes(const struct stacks *st, const struct stored *s)
 	return true;
 }
 
+/* Equal for stacks that are shown alike. The stack `id` is s, or unknown. */
+static uint64_t shown_id(uint64_t id, const struct stored *s, const struct output *p,
+			 const struct stack_shape *shape)
+{
+	uint64_t whole = s ? s->id : id;
+
+	if (s && is_part(s, shape))
+		return hash64(hash_words(s->pcs, shape->nkernel));
+	if (s && !shape->with_user)
+		return s->kernel_id;
+	return output_image(p) ? whole ^ space_age(output_image(p)->space, shape->time_ns) << 40 : whole;
+}
+
 uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 		      const struct stack_shape *shape)
 {
 	const struct stored *s = use(st, id);
-	uint64_t pcs[ER_MAX_FRAMES + ENDS], whole = s ? s->id : id;
+	uint64_t pcs[ER_MAX_FRAMES + ENDS], whole = shown_id(id, s, p, shape);
 	uint64_t leaf = pseudo_pc(st, p, shape->leaf), root = pseudo_pc(st, p, shape->root);
 	uint32_t uid;
 	size_t n;
 
-	if (s && !shape->with_user)
-		whole = s->kernel_id;
-	else if (output_image(p))
-		whole ^= space_age(output_image(p)->space, shape->time_ns) << 40;
 	if (leaf || root)
 		whole = hash64(whole ^ leaf << 32 ^ root);
 	uid = output_stack_uid(p, whole);
@@ -397,5 +419,5 @@ uint32_t stacks_write(struct stacks *st, struct output *p, uint64_t id,
 	pcs[0] = leaf;
 	n = !!leaf;
 	n += compose(st, p, s, shape, root, pcs + n);
-	return output_stack(st->recording, p, whole, pcs, n, s->nkernel + !!leaf);
+	return output_stack(st->recording, p, whole, pcs, n, kernel_frames(s, shape) + !!leaf);
 }

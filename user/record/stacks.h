@@ -71,6 +71,7 @@ const uint64_t *stacks_kernel(const struct stacks *st, uint64_t id, size_t *n);
 /* How a stack is shown. leaf and root name pseudo functions; NULL: none. */
 struct stack_shape {
 	bool with_user;   /* show its user frames */
+	unsigned nkernel; /* show only so many of its kernel frames, and no user frames; 0: all */
 	uint64_t time_ns; /* time of the record; selects the mappings for user frames */
 	const char *leaf; /* called by all other frames */
 	const char *root; /* calls all other frames */

@@ -69,8 +69,8 @@ static uint32_t disk_flags(const struct er_wait *w)
 
 /*
  * Write the stack to the waker's experiment, and create that experiment if the stack shows its
- * program's code. An interrupt has nothing to do with the program that it interrupted, so without
- * own_doing no user frames are written: nearly every such stack would be a new one.
+ * program's code. An interrupt has nothing to do with what it interrupted, so without own_doing only
+ * its own frames are written: nearly every stack with all frames would be a new one.
  */
 static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_doing)
 {
@@ -86,7 +86,9 @@ static uint32_t waker_stack(struct drain *dr, const struct er_wait *w, bool own_
 				 own_doing && stacks_has_user(dr->stacks, w->waker_stack) &&
 				 route_may_make(dr, &a, w->h.time_ns));
 	return stacks_write(dr->stacks, own ? own : recording_founder(dr->parts.recording), w->waker_stack,
-			    &(struct stack_shape){ .with_user = own && own_doing, .time_ns = w->h.time_ns });
+			    &(struct stack_shape){
+				    .with_user = own && own_doing, .time_ns = w->h.time_ns,
+				    .nkernel = own_doing ? 0 : reason_interrupt(dr->reasons, w->waker_stack) });
 }
 
 /* A wakeup in an interrupt may have been caused by the thread that ran. */
