@@ -99,7 +99,7 @@ static void test_pace_follows_the_rate(void **state)
 	struct pace p;
 	uint64_t t = SECOND, waits = 0;
 
-	pace_init(&p, 10 * MS, 10 * MS, 2);
+	pace_init(&p, 10 * MS, 10 * MS, 2, false);
 	assert_false(pace_look(&p, t, 1000000)); /* waits before the first look do not count */
 	waits = 1000000;
 	assert_false(pace_look(&p, t += SECOND, waits += 950));
@@ -122,7 +122,7 @@ static uint64_t distance_at(uint64_t base_ns, uint64_t interval_ns, uint64_t rat
 	struct pace p;
 	uint64_t t = SECOND, waits = 0;
 
-	pace_init(&p, base_ns, interval_ns, 2);
+	pace_init(&p, base_ns, interval_ns, 2, false);
 	for (int i = 0; i <= 30; i++)
 		assert_false(pace_look(&p, t += SECOND, waits));
 	for (int i = 0; i < 60; i++)
@@ -135,7 +135,7 @@ static void test_pace_of_long_recordings(void **state)
 	struct pace p;
 	uint64_t t = SECOND;
 
-	pace_init(&p, 10 * MS, 10 * MS, 2);
+	pace_init(&p, 10 * MS, 10 * MS, 2, false);
 	for (int i = 0; i < 30; i++)
 		assert_false(pace_look(&p, t += SECOND, i * 400));
 	assert_false(pace_look(&p, t += SECOND / 2, 29 * 400 + 200)); /* the base of the next */
@@ -154,11 +154,38 @@ static void test_pace_of_long_recordings(void **state)
 	assert_int_equal(distance_at(100 * MS, 100 * MS, 1000000), 1600 * MS);
 }
 
+/* The distance after so many seconds of `rate` waits a second on each of two CPUs. */
+static uint64_t distance_after(unsigned seconds, uint64_t interval_ns, uint64_t rate, bool drops)
+{
+	struct pace p;
+	uint64_t t = SECOND, waits = 0;
+
+	pace_init(&p, 10 * MS, interval_ns, 2, drops);
+	for (unsigned i = 0; i <= seconds; i++)
+		pace_look(&p, t += SECOND, waits += 2 * rate * 10 * MS / p.distance_ns);
+	return p.distance_ns;
+}
+
+static void test_pace_of_old_recordings(void **state)
+{
+	/* A quarter of the clock's rate after five minutes, … */
+	assert_int_equal(distance_after(299, 10 * MS, 99, false), 10 * MS);
+	assert_int_equal(distance_after(310, 10 * MS, 99, false), 40 * MS);
+	assert_int_equal(distance_after(310, 10 * MS, 24, false), 10 * MS);
+	/* … which is at least 25 with a slow clock, and 250 with a clock of 1000 Hz, … */
+	assert_int_equal(distance_after(310, 100 * MS, 25, false), 10 * MS);
+	assert_int_equal(distance_after(310, 100 * MS, 26, false), 20 * MS);
+	assert_int_equal(distance_after(310, MS, 250, false), 10 * MS);
+	assert_int_equal(distance_after(310, MS, 251, false), 20 * MS);
+	/* … but not if old data are dropped. */
+	assert_int_equal(distance_after(310, 10 * MS, 99, true), 10 * MS);
+}
+
 static void test_pace_off(void **state)
 {
 	struct pace p;
 
-	pace_init(&p, 0, 10 * MS, 2);
+	pace_init(&p, 0, 10 * MS, 2, false);
 	for (int i = 1; i < 9; i++)
 		assert_false(pace_look(&p, i * SECOND, i * 100000));
 }
@@ -191,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_looks_that_do_not_count),
 		cmocka_unit_test(test_pace_follows_the_rate),
 		cmocka_unit_test(test_pace_of_long_recordings),
+		cmocka_unit_test(test_pace_of_old_recordings),
 		cmocka_unit_test(test_pace_off),
 		cmocka_unit_test(test_calibration),
 		cmocka_unit_test(test_threshold),

@@ -29,7 +29,7 @@ void control_init(struct control *s, const struct plan *plan)
 	governor_init(&s->governor, plan->budget, ncpus);
 	/* Traced waits are not chosen by sample points. */
 	pace_init(&s->pace, plan->capture.trace_ns ? 0 : control_distance(plan),
-		  plan->capture.interval_ns, ncpus);
+		  plan->capture.interval_ns, ncpus, plan->flight_ns);
 }
 
 void control_fini(struct control *s)

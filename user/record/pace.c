@@ -8,6 +8,8 @@ enum {
 	 */
 	MANY = 500,
 	LEAST = 50,       /* with a slow clock */
+	LEAST_OLD = 25,   /* likewise, in an old recording */
+	THIN = 4,         /* in an old recording fewer by this factor */
 	FEWER = 4,        /* below 1/4 of the limit the rate may double: it stays below the limit */
 	WIDEST = 128,     /* largest multiple of the distance that was asked for */
 };
@@ -15,19 +17,28 @@ enum {
 #define SECOND_NS 1000000000ULL
 #define LOOK_NS   200000000ULL /* a rate over a shorter time is too inaccurate */
 #define YOUNG_NS  (30 * SECOND_NS)
+#define OLD_NS    (300 * SECOND_NS)
 #define LIMIT_NS  (1ULL << 31) /* of er_distance */
 
-static unsigned clock_rate(uint64_t interval_ns)
+static unsigned within(uint64_t rate, unsigned least)
+{
+	return rate > MANY ? MANY : rate < least ? least : rate;
+}
+
+void pace_init(struct pace *p, uint64_t base_ns, uint64_t interval_ns, unsigned ncpus, bool drops)
 {
 	uint64_t rate = interval_ns ? SECOND_NS / interval_ns : MANY;
 
-	return rate > MANY ? MANY : rate < LEAST ? LEAST : rate;
+	*p = (struct pace){ .base_ns = base_ns, .distance_ns = base_ns, .ncpus = ncpus ? ncpus : 1,
+			    .many = within(rate, LEAST), .widest_ns = base_ns };
+	p->few = drops ? p->many : within(rate / THIN, LEAST_OLD);
 }
 
-void pace_init(struct pace *p, uint64_t base_ns, uint64_t interval_ns, unsigned ncpus)
+static unsigned limit_at(const struct pace *p, uint64_t time_ns)
 {
-	*p = (struct pace){ .base_ns = base_ns, .distance_ns = base_ns, .ncpus = ncpus ? ncpus : 1,
-			    .many = clock_rate(interval_ns), .widest_ns = base_ns };
+	uint64_t age = time_ns - p->first_ns;
+
+	return age < YOUNG_NS ? MANY : age < OLD_NS ? p->many : p->few;
 }
 
 static bool may_widen(const struct pace *p)
@@ -48,7 +59,7 @@ bool pace_look(struct pace *p, uint64_t time_ns, uint64_t waits)
 		p->first_ns = time_ns;
 		return false;
 	}
-	many = time_ns - p->first_ns < YOUNG_NS ? MANY : p->many;
+	many = limit_at(p, time_ns);
 	rate = came * SECOND_NS / elapsed / p->ncpus;
 	if (rate > many && may_widen(p))
 		p->distance_ns *= 2;
