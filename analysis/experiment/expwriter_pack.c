@@ -11,10 +11,11 @@
 #include "analysis/base/alloc.h"
 
 /*
- * The fastest level: names and numbers shrink to a sixth. The best one gains another fifth, and takes
- * three times as long.
+ * Names and numbers shrink to a sixth. With a hundred processes a second the fastest level takes 10 to
+ * 15 % more bytes, and 0.2 ms of CPU time less each second. The best one saves another 5 to 10 %, and
+ * takes four times as long.
  */
-enum { LEVEL = 1, GZIP = 16, MEMORY = 8 };
+enum { LEVEL = 4, GZIP = 16, MEMORY = 8 };
 
 struct packer {
 	z_stream s;
