@@ -4,6 +4,7 @@
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
 #include "tests/unit/drain_fixture.h"
+#include "user/record/processes.h"
 
 enum { MAX_GIVEN = 40000 };
 
@@ -161,7 +162,7 @@ static void test_same_name_comes_again(void **state)
 {
 	static const struct {
 		uint64_t start, time;
-	} given_at[] = { { 1990, 4000 }, { 4500, 5000 }, { 1990, 4001 }, { 4500, 5001 } };
+	} given_at[] = { { 1990, 4000 }, { 4500000, 5000 }, { 1990, 4001 }, { 4500000, 5001 } };
 	struct experiment *e;
 	struct fixture f;
 
@@ -176,9 +177,32 @@ static void test_same_name_comes_again(void **state)
 	}
 	e = finish(&f);
 	assert_int_equal(e->names.len, 2);
-	assert_int_equal(e->names.data[0].start, 1990);
-	assert_int_equal(e->names.data[1].start, 4500);
+	assert_int_equal(e->names.data[0].start, 1);
+	assert_int_equal(e->names.data[1].start, 5);
 	experiment_close(e);
+}
+
+/* Numbers with fewer digits take less room: whole milliseconds, where nothing came before. */
+static void test_lines_are_short(void **state)
+{
+	struct experiment *e;
+	struct fixture f;
+
+	assert_int_equal(process_start(0), 0);
+	assert_int_equal(process_start(1), 1);
+	assert_int_equal(process_start(1000000), 1);
+	assert_int_equal(process_start(1000001), 2);
+	begin(&f, FOLLOW_OFF, NULL);
+	give(&f, TID, 7654321, "sh");
+	give(&f, TID, 7655321, "cc1");
+	give(&f, TID + 1, 500, "early");
+	e = finish(&f);
+	assert_int_equal(e->names.len, 3);
+	assert_int_equal(e->names.data[0].at_ns, 7000000);
+	assert_int_equal(e->names.data[1].at_ns, 7654321);
+	assert_int_equal(e->names.data[2].at_ns, 0);
+	experiment_close(e);
+	ngiven = 0;
 }
 
 /* Idle CPUs share a thread number, and each has a name of its own. They have one line. */
@@ -209,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_number_comes_again),
 		cmocka_unit_test(test_same_name_comes_again),
+		cmocka_unit_test(test_lines_are_short),
 		cmocka_unit_test(test_idle_is_one),
 	};
 

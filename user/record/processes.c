@@ -46,7 +46,7 @@ void process_note(struct recording *b, struct output *p, const struct image *im,
 	struct buf line = { 0 };
 
 	buf_printf(&line, "<process pid=\"%d\" ppid=\"%d\" start=\"%" PRIu64 "\"", im->pid, im->ppid,
-		   start_time);
+		   process_start(start_time));
 	if (im->begin_ns > start)
 		buf_printf(&line, " begin=\"%" PRIu64 "\"", im->begin_ns - start);
 	xml_attr(&line, "comm", im->comm);

@@ -19,6 +19,16 @@ struct late_lines {
 };
 
 /*
+ * What the tables have as `start`, from the time when a process began as BPF reports it. Milliseconds
+ * tell two processes apart that had one PID, and take less room than nanoseconds. Never 0 unless
+ * start_time is.
+ */
+static inline uint64_t process_start(uint64_t start_time)
+{
+	return start_time / 1000000 + (start_time % 1000000 > 0);
+}
+
+/*
  * Append the image's command line, with blanks between its arguments. If it cannot be read, append
  * the process's name. The result is never empty. False: the process seems to live, but has no
  * command line, or none yet.

@@ -13,6 +13,7 @@
 #include "analysis/base/vec.h"
 #include "analysis/experiment/xml.h"
 #include "bpf/er_event.h"
+#include "user/record/processes.h"
 
 enum {
 	MAX_KNOWN = 1 << 15, /* threads; 4 MB with their entries in the map */
@@ -36,6 +37,7 @@ struct thread_names {
 	struct recording *recording;
 	struct map by_tid; /* into `threads`, + 1 */
 	VEC(struct known) threads;
+	bool forgot; /* threads that have lines */
 };
 
 struct thread_names *thread_names_new(struct recording *recording)
@@ -63,7 +65,7 @@ static void put_line(struct thread_names *n, uint32_t tid, const struct run *r, 
 	buf_printf(&b, "<name pid=\"%" PRIu32 "\" tid=\"%" PRIu32 "\" at=\"%" PRIu64 "\"", r->pid,
 		   tid, time_ns > start ? time_ns - start : 0);
 	if (r->pid)
-		buf_printf(&b, " start=\"%" PRIu64 "\"", r->start);
+		buf_printf(&b, " start=\"%" PRIu64 "\"", process_start(r->start));
 	xml_attr(&b, "comm", r->comm);
 	buf_puts(&b, "/>");
 	recording_name(n->recording, b.data);
@@ -77,6 +79,7 @@ static struct known *known_of(struct thread_names *n, uint32_t tid)
 	if (n->threads.len >= MAX_KNOWN && !map_get(&n->by_tid, tid)) {
 		map_free(&n->by_tid);
 		n->threads.len = 0;
+		n->forgot = true;
 	}
 	at = map_put(&n->by_tid, tid, NULL);
 	if (!*at) {
@@ -84,6 +87,17 @@ static struct known *known_of(struct thread_names *n, uint32_t tid)
 		*at = n->threads.len;
 	}
 	return &n->threads.data[*at - 1];
+}
+
+/*
+ * Since when the first name of a number is said to be in use. No packet came before, so it may be
+ * earlier than the first one: a whole millisecond takes less room.
+ */
+static uint64_t first_time(const struct thread_names *n, uint64_t time_ns)
+{
+	uint64_t start = recording_start(n->recording);
+
+	return time_ns > start ? time_ns - (time_ns - start) % 1000000 : time_ns;
 }
 
 static bool same(const struct run *a, const struct run *b)
@@ -113,6 +127,8 @@ void thread_names_note(struct thread_names *n, const struct er_task *task, const
 		memcpy(new.comm, comm, strnlen(comm, sizeof(new.comm) - 1));
 	else
 		strcpy(new.comm, "swapper");
+	if (!k->n && !n->forgot)
+		new.first = time_ns = first_time(n, time_ns);
 	while (i < k->n && k->runs[i].first > time_ns)
 		i++;
 	if (i < k->n && same(&k->runs[i], &new)) {

@@ -4,7 +4,8 @@
  * program, or whenever it sets one; each ring record has the name of its thread at that time. A
  * line of names.xml is written when that name differs from what the earlier lines say, or when the
  * kernel has given the number to another process, so that a reader finds the name and the process
- * for every packet by thread and time. The records of one thread may come
+ * for every packet by thread and time. The first line of a number has a time that is earlier than its
+ * first packet, by less than a millisecond. The records of one thread may come
  * out of order, since each CPU has its own ring. Memory is bounded: when there are too many
  * threads all are forgotten, and their names are written again. Not thread safe: only the drain
  * calls this.

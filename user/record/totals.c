@@ -11,6 +11,7 @@
 #include "analysis/experiment/xml.h"
 #include "user/record/cgroups.h"
 #include "user/record/drain_impl.h"
+#include "user/record/processes.h"
 #include "user/record/thread_line.h"
 
 static struct actor actor_of(struct drain *dr, const struct er_total *t)
@@ -130,7 +131,7 @@ static void put_exit(struct drain *dr, const struct er_total *t)
 
 	buf_puts(&b, "<exit");
 	thread_line_number(&b, "pid", t->task.tgid);
-	thread_line_number(&b, "start", t->task.start_time);
+	thread_line_number(&b, "start", process_start(t->task.start_time));
 	thread_line_number(&b, "at", since_start(dr, t->end_ns));
 	thread_line_number(&b, "status", t->exit_status);
 	if (cgroup)
