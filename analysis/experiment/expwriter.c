@@ -89,6 +89,7 @@ static int writer_free(struct expwriter *w)
 		err = (e = out_free(o)) ? e : err;
 	vec_free(&w->texts);
 	vec_free(&w->packets);
+	vec_free(&w->held);
 	vec_for_each(h, &w->segments)
 		free((char *)h->s.name);
 	vec_free(&w->segments);

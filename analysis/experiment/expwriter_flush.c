@@ -176,7 +176,7 @@ static size_t list_pending(const struct out *outs, size_t n)
 size_t expwriter_pending(const struct expwriter *w)
 {
 	return list_pending(w->fixed, OUT_COUNT) + list_pending(w->texts.data, w->texts.len) +
-	       list_pending(w->packets.data, w->packets.len);
+	       list_pending(w->packets.data, w->packets.len) + w->nheld;
 }
 
 static void drop_list(struct out *outs, size_t n)
@@ -187,6 +187,7 @@ static void drop_list(struct out *outs, size_t n)
 
 static void drop_all(struct expwriter *w)
 {
+	w->held.len = w->nheld = 0;
 	drop_list(w->fixed, OUT_COUNT);
 	drop_list(w->texts.data, w->texts.len);
 	drop_list(w->packets.data, w->packets.len);
@@ -218,6 +219,7 @@ int expwriter_flush(struct expwriter *w)
 	}
 	if (!expwriter_pending(w))
 		return 0;
+	put_held_stacks(w);
 	w->err = check_dir(w);
 	if (!w->err)
 		w->err = flush_all(w, &dirfd);

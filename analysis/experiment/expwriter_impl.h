@@ -63,15 +63,17 @@ struct expwriter {
 	bool for_parts;    /* profiles announced now are for the parts */
 	struct out fixed[OUT_COUNT]; /* OUT_TEXTS and OUT_PACKETS are not used */
 	VEC(struct out) texts, packets;
-	bool has_stacks; /* data.frameinfo is not empty */
+	bool has_stacks; /* data.frameinfo is not empty, or will not be after the next flush */
+	VEC(uint64_t) held; /* stacks until the next flush (expwriter_stacks.c) */
+	size_t nheld;       /* about the bytes that they will take */
 	bool has_kernel; /* LinuxKernel is declared */
 	bool has_waits;  /* packets of kind WAIT are announced */
 	VEC(struct held_segment) segments; /* the first ones; later ones are written at once */
 	bool strays;      /* a stack had a user pc in no segment */
 	struct map ksyms; /* addresses already written */
 	/*
-	 * A founder's, also for its parts: a tail seen before, to its length in nodes; 0: not
-	 * written. The key is the tail's uid with the writer's `tails_of`.
+	 * A founder's, also for its parts: a tail seen before, to how many stacks branch off there or
+	 * that it was written. The key is the tail's uid with the writer's `tails_of`.
 	 */
 	struct map tails;
 	uint64_t ntails;   /* a founder's: the last number given to a writer */
@@ -126,6 +128,8 @@ int write_new(int dirfd, const char *file, const char *text);
 int reserve_space(int dirfd);
 /* Write the segments that contain pcs of a stack. */
 void release_segments(struct expwriter *w, const uint64_t *pcs, size_t npcs);
+/* Put the stacks that are held into the buffer of data.frameinfo. */
+void put_held_stacks(struct expwriter *w);
 /* Write a record to data.frameinfo, which must not be empty, when there is no stack. */
 void put_no_stack(struct expwriter *w);
 

@@ -6,8 +6,9 @@
  * it.
  *
  * Many callers occur only once, and a node for them would be wasted. A tail of a stack
- * (its callers from some frame on) becomes a node when it is seen for the second time;
- * the longest such tail is used. The set of seen tails is bounded; the parts of a recording
+ * (its callers from some frame on) becomes a node if stacks branch off there, and if the node
+ * saves more than it takes. Stacks are held until the next flush, so that the first of several
+ * new ones shares callers, too. The set of seen tails is bounded; the parts of a recording
  * share it, because there may be a thousand. A node that was
  * forgotten is written again with the same uid and the same pcs, and readers accept
  * both.
@@ -22,11 +23,12 @@
  */
 enum { FRAME_HEAD = 16, INFO_HEAD = 16, INFO_NATIVE = 1, PACKET_MAX = 65528, UID_HEAD = 16,
        FRAMES_MAX = (PACKET_MAX - FRAME_HEAD - INFO_HEAD) / 8, TAIL_MIN = 3, TAIL_MAX = 256,
-       CHAIN_MAX = 64, TAILS_KNOWN = 1 << 18 /* 8 MB */ };
+       CHAIN_MAX = 64, NODE_PCS = (UID_HEAD + 8) / 8, TAILS_KNOWN = 1 << 18 /* 8 MB */ };
 
 #define LINKED (1u << 31)
 #define NODE   ((uint64_t)1 << 63) /* distinguishes uids of nodes from uids of stacks */
 #define KERNEL ((uint64_t)1 << 63)
+#define WRITTEN ((uint64_t)1 << 63) /* in the state of a tail: it has a node */
 
 /* Store the pcs at p, followed by the link unless it is 0. */
 static void put_pcs(unsigned char *p, const uint64_t *pcs, size_t n, uint64_t link)
@@ -65,7 +67,6 @@ static void put_frame(struct expwriter *w, uint64_t uid, const uint64_t *pcs, si
 	put32(info + 4, INFO_NATIVE | (link ? LINKED : 0));
 	put64(info + 8, uid);
 	put_pcs(info + INFO_HEAD, pcs, n, link);
-	w->has_stacks = true;
 }
 
 /* The uids of a stack's tails as nodes: uids[i] is for pcs[i] to the end. */
@@ -89,70 +90,75 @@ static uint64_t tail_key(const struct expwriter *w, uint64_t uid)
 	return uid ^ w->tails_of;
 }
 
-/* The length, in nodes, of a tail that was written; 0: it was not. */
-static uint64_t tail_length(struct expwriter *w, uint64_t uid)
+/* How many stacks branch off at a tail, or WRITTEN and the number of its nodes; 0: not seen. */
+static uint64_t tail_state(struct expwriter *w, uint64_t uid)
 {
-	const uint64_t *length = map_get(tails_of(w), tail_key(w, uid));
+	const uint64_t *state = map_get(tails_of(w), tail_key(w, uid));
 
-	return length ? *length : 0;
+	return state ? *state : 0;
 }
 
 /*
- * The uid of the node for the tail that begins at `at` and was seen before. Writes the
- * node if it does not exist.
+ * Note a stack's tails, and where it branches off an earlier stack. Returns where the longest tail
+ * begins that was seen before; n if there is none. If a tail was seen all shorter ones were, too.
  */
-static uint64_t node_of(struct expwriter *w, const uint64_t *pcs, const uint64_t *uids, size_t at,
-			size_t n)
+static size_t note_tails(struct expwriter *w, const uint64_t *uids, size_t n)
 {
-	uint64_t below = 0;
-	size_t to = at;
+	uint64_t *state;
+	bool fresh;
 
-	if (tail_length(w, uids[at]))
-		return uids[at];
-	while (!below && ++to + TAIL_MIN <= n) {
-		below = tail_length(w, uids[to]);
-		below = below < CHAIN_MAX ? below : 0;
-	}
-	to = below ? to : n;
-	put_node(w, uids[at], pcs + at, to - at, below ? uids[to] : 0);
-	*map_put(tails_of(w), tail_key(w, uids[at]), NULL) = below + 1;
-	return uids[at];
-}
-
-/*
- * Find the longest tail of a stack that was seen before. Returns where it begins, with
- * its node in *link; n if there is none. If a tail was seen, all shorter ones were,
- * too, so only longer ones are added.
- */
-static size_t share_tail(struct expwriter *w, const uint64_t *pcs, size_t n, uint64_t *link)
-{
-	uint64_t uids[TAIL_MAX];
-	size_t at = 1;
-	bool fresh = true;
-
-	if (n > TAIL_MAX)
-		return n;
 	if (tails_of(w)->len >= TAILS_KNOWN)
 		map_free(tails_of(w));
-	name_tails(pcs, n, uids);
-	for (; at + TAIL_MIN <= n; at++) {
-		map_put(tails_of(w), tail_key(w, uids[at]), &fresh);
+	for (size_t at = 1; at + TAIL_MIN <= n; at++) {
+		state = map_put(tails_of(w), tail_key(w, uids[at]), &fresh);
+		*state += !(*state & WRITTEN);
 		if (!fresh)
-			break;
+			return at;
 	}
-	if (fresh)
-		return n;
-	*link = node_of(w, pcs, uids, at, n);
-	return at;
+	return n;
 }
 
-void expwriter_forget(struct expwriter *w)
+/*
+ * Whether a node of n pcs saves anything: it takes as much as NODE_PCS pcs, and of all stacks that
+ * branch off there only one has its pcs then.
+ */
+static bool pays(uint64_t nbranches, size_t n)
 {
-	struct expwriter *all = w->founder ? w->founder : w;
+	return (nbranches - 1) * n >= NODE_PCS;
+}
 
-	w->tails_of = hash64(++all->ntails);
-	if (all == w)
-		map_free(&w->tails);
+/*
+ * Write the nodes that the stack may share and that do not exist. Returns where the longest tail
+ * begins that has a node, with its uid in *link; n if there is none.
+ */
+static size_t share_tails(struct expwriter *w, const uint64_t *pcs, const uint64_t *uids, size_t n,
+			  uint64_t *link)
+{
+	size_t branches[TAIL_MAX], nbranches = 0, to = n;
+	uint64_t length = 0;
+
+	for (size_t at = 1; at + TAIL_MIN <= n && to == n; at++) {
+		uint64_t state = tail_state(w, uids[at]);
+
+		length = state & WRITTEN ? state & ~WRITTEN : 0;
+		/* New nodes must not make the chain too long. */
+		if (length && (length < CHAIN_MAX || !nbranches))
+			to = at;
+		else if (!length && state > 1)
+			branches[nbranches++] = at;
+	}
+	length = to < n ? length : 0;
+	while (nbranches-- && length < CHAIN_MAX) {
+		size_t at = branches[nbranches];
+
+		if (!pays(tail_state(w, uids[at]), to - at))
+			continue;
+		put_node(w, uids[at], pcs + at, to - at, to < n ? uids[to] : 0);
+		*map_put(tails_of(w), tail_key(w, uids[at]), NULL) = WRITTEN | ++length;
+		to = at;
+	}
+	*link = to < n ? uids[to] : 0;
+	return to;
 }
 
 static void put_truncated(struct expwriter *w, uint64_t uid, const uint64_t *pcs)
@@ -165,21 +171,85 @@ static void put_truncated(struct expwriter *w, uint64_t uid, const uint64_t *pcs
 	       sizeof(marker));
 }
 
+/* --- stacks that wait for the next flush --- */
+
+/* In the list of held stacks: this, the pcs, and the uids of the tails if they can be shared. */
+struct held_stack {
+	uint64_t uid, npcs, nuids;
+};
+
+enum { HELD_WORDS = sizeof(struct held_stack) / sizeof(uint64_t) };
+
+/* Returns the room for the uids, valid until the next stack. */
+static uint64_t *hold(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs)
+{
+	const struct held_stack s = { .uid = uid, .npcs = npcs, .nuids = npcs > TAIL_MAX ? 0 : npcs };
+	size_t at = w->held.len;
+
+	vec_reserve(&w->held, at + HELD_WORDS + npcs + s.nuids);
+	w->held.len += HELD_WORDS + npcs + s.nuids;
+	w->nheld += sizeof(s) + npcs * sizeof(*pcs);
+	memcpy(&w->held.data[at], &s, sizeof(s));
+	memcpy(&w->held.data[at + HELD_WORDS], pcs, npcs * sizeof(*pcs));
+	return &w->held.data[at + HELD_WORDS + npcs];
+}
+
+static void put_stack(struct expwriter *w, const struct held_stack *s, const uint64_t *pcs)
+{
+	uint64_t link = 0;
+	size_t n = s->nuids ? share_tails(w, pcs, pcs + s->npcs, s->npcs, &link) : s->npcs;
+
+	if (s->npcs > FRAMES_MAX)
+		put_truncated(w, s->uid, pcs);
+	else
+		put_frame(w, s->uid, pcs, n, link);
+}
+
+void put_held_stacks(struct expwriter *w)
+{
+	struct buf *out = out_buf(w, OUT_FRAMES), packets = *out;
+
+	if (!w->held.len)
+		return;
+	/* Stacks come before the packets of a part that refer to them. */
+	*out = (struct buf){ 0 };
+	for (size_t at = 0; at < w->held.len;) {
+		const struct held_stack *s = (const struct held_stack *)&w->held.data[at];
+
+		put_stack(w, s, &w->held.data[at + HELD_WORDS]);
+		at += HELD_WORDS + s->npcs + s->nuids;
+	}
+	w->held.len = w->nheld = 0;
+	if (packets.len)
+		buf_add(out, packets.data, packets.len);
+	buf_free(&packets);
+}
+
 void expwriter_stack(struct expwriter *w, uint64_t uid, const uint64_t *pcs, size_t npcs)
 {
-	size_t user = 0, n;
-	uint64_t link = 0;
+	uint64_t *uids = hold(w, uid, pcs, npcs);
+	size_t user = 0, n = npcs;
 
 	while (user < npcs && pcs[user] & KERNEL)
 		user++;
-	n = share_tail(w, pcs, npcs, &link);
+	if (npcs <= TAIL_MAX) {
+		name_tails(pcs, npcs, uids);
+		n = note_tails(w, uids, npcs);
+	}
 	/* The segments of shared callers were written with the first stack. */
 	if (n > user)
 		release_segments(w, pcs + user, n - user);
-	if (npcs > FRAMES_MAX)
-		put_truncated(w, uid, pcs);
-	else
-		put_frame(w, uid, pcs, n, link);
+	w->has_stacks = true;
+}
+
+void expwriter_forget(struct expwriter *w)
+{
+	struct expwriter *all = w->founder ? w->founder : w;
+
+	put_held_stacks(w);
+	w->tails_of = hash64(++all->ntails);
+	if (all == w)
+		map_free(&w->tails);
 }
 
 /* Readers reject an experiment if data.frameinfo is empty, so write a packet without meaning. */

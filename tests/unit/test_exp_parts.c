@@ -191,6 +191,118 @@ static void each_part_has_its_callers(void **state)
 	experiment_close(e);
 }
 
+/*
+ * Add a stack with a leaf of its own, `nown` callers that stacks with this `branch` share, and four
+ * that all share.
+ */
+static void put_branch(struct expwriter *w, uint32_t uid, size_t nown, unsigned branch)
+{
+	uint64_t pcs[64] = { 0x100000 + uid };
+
+	for (size_t k = 0; k < nown; k++)
+		pcs[1 + k] = 0x2000 * (1 + branch) + k;
+	for (size_t k = 0; k < 4; k++)
+		pcs[1 + nown + k] = 0x1000 + k;
+	expwriter_stack(w, uid, pcs, 1 + nown + 4);
+}
+
+/* The kinds of the packets in a part's data.frameinfo, a letter each, and its size. */
+static void read_kinds(const char *dir, char *ret, size_t max, size_t *size)
+{
+	__cleanup(freep) char *data = tempdir_read(dir, "t.1.er/_a_PID_7.1.er/data.frameinfo", size);
+	size_t n = 0;
+
+	for (size_t at = 0; at < *size && n + 1 < max;) {
+		uint16_t head[2];
+
+		memcpy(head, data + at, sizeof(head));
+		assert_in_range(head[0], 4, *size - at);
+		ret[n++] = head[1] == ER_PKT_UID ? 'n' : head[1] == ER_PKT_FRAME ? 's' : 'c';
+		at += head[0];
+	}
+	ret[n] = 0;
+}
+
+/* The bytes of a stack and of a node, with a link or without. */
+enum { HEADS = 32, NODE_HEAD = 16, LINK = 8, PC = 8 };
+
+/* An experiment with one part, which is begun or closed. */
+struct one_part {
+	int dirfd;
+	struct expwriter *founder, *a;
+};
+
+static void begin_part(const char *dir, struct one_part *p)
+{
+	assert_int_equal(mkdir(dir, 0700), 0);
+	p->founder = new_writer(dir, "t.1.er", &p->dirfd);
+	announce(p->founder, 1000, true);
+	p->a = new_part(p->founder, "_a_PID_7.1.er", 7);
+}
+
+static void close_part(struct one_part *p)
+{
+	assert_int_equal(expwriter_close(p->a), 0);
+	assert_int_equal(expwriter_close(p->founder), 0);
+	close(p->dirfd);
+}
+
+/*
+ * What is in a part's file after three stacks that branch off the same eight callers: the node is
+ * before all of them if they come before the first flush, else before the second one. Packets come
+ * after the stacks that they refer to.
+ */
+static void stacks_wait_for_others(void **state)
+{
+	static const struct {
+		bool flush;
+		const char *kinds;
+		size_t size;
+	} cases[] = {
+		{ false, "nsssccc", NODE_HEAD + 8 * PC + 3 * (HEADS + PC + LINK) + 3 * 40 },
+		{ true, "scnsscc", HEADS + 9 * PC + NODE_HEAD + 8 * PC + 2 * (HEADS + PC + LINK) + 3 * 40 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		__cleanup(freep) char *dir = xasprintf("%s/%zu", (char *)*state, i);
+		struct clock_packet p = { .lwp = 1, .thread = 1, .nticks = 1 };
+		struct one_part part;
+		char kinds[32];
+		size_t size;
+
+		begin_part(dir, &part);
+		for (p.stack = 1; p.stack <= 3; p.stack++) {
+			put_branch(part.a, p.stack, 4, 0);
+			expwriter_clock(part.a, &p);
+			if (cases[i].flush && p.stack == 1)
+				assert_int_equal(expwriter_flush(part.a), 0);
+		}
+		assert_true(expwriter_pending(part.a) >= 2 * 9 * PC);
+		close_part(&part);
+		read_kinds(dir, kinds, sizeof(kinds), &size);
+		assert_string_equal(kinds, cases[i].kinds);
+		assert_int_equal(size, cases[i].size);
+	}
+}
+
+/* Two pairs of stacks that share more than all four do: that is worth a node from three pcs on. */
+static void nodes_save_something(void **state)
+{
+	for (size_t own = 1; own <= 4; own++) {
+		__cleanup(freep) char *dir = xasprintf("%s/%zu", (char *)*state, own);
+		struct one_part part;
+		char kinds[32];
+		size_t size;
+
+		begin_part(dir, &part);
+		for (uint32_t uid = 1; uid <= 4; uid++)
+			put_branch(part.a, uid, own, uid % 2);
+		close_part(&part);
+		read_kinds(dir, kinds, sizeof(kinds), &size);
+		assert_string_equal(kinds, own < 3 ? "nssss" : "nnsnsss");
+	}
+}
+
 static void gprofng_reads_parts(void **state)
 {
 	static const char funcs[] = "-printmode , -metrics e.total:e.user:e.system:name -functions";
@@ -214,6 +326,8 @@ int main(void)
 		TEMPDIR_CASE(parts_have_files_in_common),
 		TEMPDIR_CASE(parts_can_do_without_links),
 		TEMPDIR_CASE(each_part_has_its_callers),
+		TEMPDIR_CASE(stacks_wait_for_others),
+		TEMPDIR_CASE(nodes_save_something),
 		TEMPDIR_CASE(gprofng_reads_parts),
 	};
 
