@@ -31,6 +31,9 @@ static void read_process(struct reading *r, const struct xml_element *el)
 	if (!*p.name)
 		p.name = p.command = exp_attr(r->e, el, "comm");
 	vec_push(&r->e->processes, p);
+	if (xml_get_int(el, "named", 0) == 1)
+		vec_push(&r->e->names, ((struct exp_name){ .pid = p.pid, .tid = p.pid, .start = p.start,
+			.at_ns = p.begin_ns, .comm = exp_attr(r->e, el, "comm") }));
 	begin = map_put(&r->e->process_begins, (uint64_t)p.pid, &fresh);
 	if (fresh || p.begin_ns < (int64_t)*begin)
 		*begin = (uint64_t)p.begin_ns;

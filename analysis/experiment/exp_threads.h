@@ -54,7 +54,10 @@ struct exp_fold_number {
 	uint32_t fold; /* number from 1 */
 };
 
-/* An element of names.xml: the thread's name from at_ns until its next element. */
+/*
+ * The thread's name from at_ns until its next one: an element of names.xml, or one of processes.xml
+ * that names the main thread.
+ */
 struct exp_name {
 	int64_t pid, tid; /* pid 0: a kernel thread */
 	int64_t at_ns;    /* relative to the start of this experiment */

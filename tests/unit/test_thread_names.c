@@ -5,6 +5,7 @@
 #include "analysis/model/session.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/processes.h"
+#include "user/record/thread_names.h"
 
 enum { MAX_GIVEN = 40000 };
 
@@ -205,6 +206,70 @@ static void test_lines_are_short(void **state)
 	ngiven = 0;
 }
 
+/* A sample with a stack, for which its process gets an experiment and a line. */
+static void give_sample(struct fixture *f, uint32_t tid, uint64_t time_ns, const char *comm)
+{
+	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .time_ns = time_ns }, .stack = 77,
+			      .task = { .start_time = 1990, .tgid = PID, .tid = tid },
+			      .weight = 1000 };
+
+	snprintf(c.task.comm, sizeof(c.task.comm), "%s", comm);
+	drain_take(f->drain, 0, &c, sizeof(c));
+}
+
+/*
+ * The line of a process names its main thread, until the thread is renamed. Another thread and the
+ * new name have lines of names.xml.
+ */
+static void test_process_names_its_thread(void **state)
+{
+	static const int64_t at[] = { 0, 4000, 1100, 5000 };
+	static const char *const names[] = { "prog", "renamed", "prog", "next" };
+	struct experiment *e;
+	struct fixture f;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 1, 0);
+	give_sample(&f, PID, 4000, "prog");
+	give_sample(&f, PID, 4001, "prog");
+	give_sample(&f, TID, 4002, "prog");
+	give_sample(&f, PID, 5000, "renamed");
+	tell(&f, PROC_EXEC, 6000, "next");
+	give_sample(&f, PID, 7000, "next");
+	tell(&f, PROC_EXIT, 8000, NULL); /* so that nobody waits for its command line */
+	e = finish(&f);
+	assert_int_equal(e->processes.len, 2);
+	assert_int_equal(e->names.len, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_string_equal(e->names.data[i].comm, names[i]);
+		assert_int_equal(e->names.data[i].at_ns, at[i]);
+		assert_int_equal(e->names.data[i].start, 1);
+		assert_int_equal(e->names.data[i].tid, i ? PID : TID);
+	}
+	experiment_close(e);
+	ngiven = 0;
+}
+
+/* A process's line must not rename packets that are written. */
+static void test_process_does_not_rename(void **state)
+{
+	const struct er_task task = { .start_time = 1990, .tgid = PID, .tid = PID };
+	struct thread_names *n;
+	struct fixture f;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	n = thread_names_new(f.recording);
+	thread_names_note(n, &task, "sh", false, 4000);
+	assert_false(thread_names_process(n, PID, 1990, "sh", 2000));
+	assert_false(thread_names_process(n, PID, 1990, "cc1", 2000));
+	assert_false(thread_names_process(n, PID, 1990, "cc1", 4000));
+	assert_true(thread_names_process(n, PID, 1990, "cc1", 4001));
+	assert_false(thread_names_process(n, PID, 1990, "cc1", 4002));
+	assert_true(thread_names_process(n, PID + 9, 1990, "sh", 2000));
+	thread_names_free(n);
+	experiment_close(finish(&f));
+}
+
 /* Idle CPUs share a thread number, and each has a name of its own. They have one line. */
 static void test_idle_is_one(void **state)
 {
@@ -234,6 +299,8 @@ int main(void)
 		cmocka_unit_test(test_number_comes_again),
 		cmocka_unit_test(test_same_name_comes_again),
 		cmocka_unit_test(test_lines_are_short),
+		cmocka_unit_test(test_process_names_its_thread),
+		cmocka_unit_test(test_process_does_not_rename),
 		cmocka_unit_test(test_idle_is_one),
 	};
 

@@ -37,19 +37,21 @@ bool process_command(const struct image *im, struct buf *ret)
 	return known;
 }
 
-void process_note(struct recording *b, struct output *p, const struct image *im,
-		  uint64_t start_time, const char *command)
+void process_note(struct recording *b, struct output *p, const struct process_line *l)
 {
+	const struct image *im = l->image;
 	const struct mapping *program = image_program(im);
-	__cleanup(freep) char *shortened = xstrndup(command, strnlen(command, COMMAND_MAX));
+	__cleanup(freep) char *shortened = xstrndup(l->command, strnlen(l->command, COMMAND_MAX));
 	uint64_t start = recording_start(b);
 	struct buf line = { 0 };
 
 	buf_printf(&line, "<process pid=\"%d\" ppid=\"%d\" start=\"%" PRIu64 "\"", im->pid, im->ppid,
-		   process_start(start_time));
+		   process_start(l->start_time));
 	if (im->begin_ns > start)
 		buf_printf(&line, " begin=\"%" PRIu64 "\"", im->begin_ns - start);
 	xml_attr(&line, "comm", im->comm);
+	if (l->named)
+		xml_attr(&line, "named", "1");
 	xml_attr(&line, "command", shortened);
 	if (program)
 		xml_attr(&line, "program", program->path);
@@ -75,7 +77,9 @@ static bool try_line(struct recording *b, struct late_line *line, uint64_t t, bo
 	line->try_ns = t + TRY_NS;
 	done = process_command(line->image, &command) || last || ++line->tries == TRIES;
 	if (done)
-		process_note(b, line->output, line->image, line->start_time, command.data);
+		process_note(b, line->output, &(struct process_line){
+			.image = line->image, .start_time = line->start_time,
+			.command = command.data });
 	buf_free(&command);
 	return done;
 }

@@ -34,11 +34,16 @@ static inline uint64_t process_start(uint64_t start_time)
  * command line, or none yet.
  */
 bool process_command(const struct image *im, struct buf *ret);
-/*
- * Write the line of an image; its packets are in `p`. start_time: of its process, as BPF reports it.
- */
-void process_note(struct recording *b, struct output *p, const struct image *im,
-		  uint64_t start_time, const char *command);
+/* The line of an image. start_time: of its process, as BPF reports it. */
+struct process_line {
+	const struct image *image;
+	uint64_t start_time;
+	const char *command;
+	bool named; /* the line names the main thread: thread_names_process */
+};
+
+/* Write a line; the image's packets are in `p`. */
+void process_note(struct recording *b, struct output *p, const struct process_line *l);
 /* Do this when the command line can be read, or has been tried to a limit. `p` must live until then. */
 void process_note_late(struct late_lines *l, struct output *p, struct image *im, uint64_t start_time);
 /* Try again to read the command lines, at time t (ns); with `last`, write all lines that are left. */

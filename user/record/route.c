@@ -155,6 +155,19 @@ static bool is_founder(const struct image *im)
 	return im->lineage && !*im->lineage;
 }
 
+/* The line is written before the first packet, so it can name the main thread. */
+static void note_process(struct drain *dr, struct output *output, const struct image *im,
+			 uint64_t start_time, const char *command)
+{
+	uint64_t start = recording_start(dr->parts.recording);
+	uint64_t begin = im->begin_ns > start ? im->begin_ns : start;
+	struct process_line line = { .image = im, .start_time = start_time, .command = command };
+
+	line.named = start_time &&
+		     thread_names_process(dr->names, im->pid, start_time, im->comm, begin);
+	process_note(dr->parts.recording, output, &line);
+}
+
 /*
  * Find an output for the image; its own if that is wanted and possible. NULL: no directory could be
  * made.
@@ -176,7 +189,7 @@ static struct output *adopt(struct drain *dr, struct image *im, uint64_t start_t
 		output = recording_pool(p->recording, im, p->binaries);
 	if (output) {
 		if (known)
-			process_note(p->recording, output, im, start_time, command.data);
+			note_process(dr, output, im, start_time, command.data);
 		else
 			process_note_late(&dr->late_lines, output, im, start_time);
 		dr->nprograms += !im->noted;

@@ -143,3 +143,17 @@ void thread_names_note(struct thread_names *n, const struct er_task *task, const
 	else
 		insert(k, i, &new);
 }
+
+bool thread_names_process(struct thread_names *n, uint32_t pid, uint64_t start_time, const char *comm,
+			  uint64_t begin_ns)
+{
+	struct run new = { .first = begin_ns, .last = begin_ns, .start = start_time, .pid = pid };
+	struct known *k = known_of(n, pid);
+
+	memcpy(new.comm, comm, strnlen(comm, sizeof(new.comm) - 1));
+	/* Packets at or after the begin that have another name must keep it. */
+	if (k->n && (same(&k->runs[0], &new) || k->runs[0].last >= begin_ns))
+		return false;
+	insert(k, 0, &new);
+	return true;
+}

@@ -31,4 +31,11 @@ void thread_names_free(struct thread_names *n);
 void thread_names_note(struct thread_names *n, const struct er_task *task, const char *comm,
 		       bool kthread, uint64_t time_ns);
 
+/*
+ * True if a line of processes.xml shall say the name of a process's main thread from begin_ns on: then
+ * no line of names.xml is written for it. False: lines are written that say it, or contradict it.
+ */
+bool thread_names_process(struct thread_names *n, uint32_t pid, uint64_t start_time, const char *comm,
+			  uint64_t begin_ns);
+
 #endif
