@@ -26,6 +26,7 @@ static void on_function(struct experiment *e, const struct xml_element *el, stru
 {
 	m->what = EXP_MAP_FUNCTION;
 	m->interpreted = xml_get(el, "language");
+	m->alias = exp_attr(e, el, "alias");
 }
 
 static void on_dynfunc(struct experiment *e, const struct xml_element *el, struct exp_map *m)

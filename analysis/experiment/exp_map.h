@@ -15,6 +15,7 @@ struct exp_map {
 	const char *name; /* path or function name */
 	const char *module; /* DYNFUNC: the dynamic module's name */
 	bool interpreted;   /* FUNCTION: an interpreter runs it */
+	const char *alias;  /* FUNCTION: another name for it; NULL: none */
 };
 
 struct exp_ksym {

@@ -154,25 +154,26 @@ void expwriter_unmap(struct expwriter *w, uint64_t time_ns, uint64_t vaddr);
 /* Add a function that is in no file: a pseudo frame, or generated code. */
 void expwriter_function(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, uint64_t size,
 			const char *name);
-/* Add the code of a function that was added with this time and address. */
-void expwriter_code(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const void *code, size_t n);
 /* From this offset of a function on, its code has this line. */
 struct exp_line {
 	uint32_t offset, line;
 };
 
-/* A function that an interpreter runs. Its size and offsets are not bytes of machine code. */
+/* A function that is in no file. All that is 0 or NULL is unknown. */
 struct exp_code {
 	uint64_t time_ns, vaddr, size;
 	const char *name;
-	const char *language;
+	const char *alias;            /* another name for it */
+	const char *language;         /* an interpreter runs it: its size and offsets are not bytes of machine code */
 	const char *source;           /* the path of its source; NULL: unknown */
 	const struct exp_line *lines; /* in order of offsets */
 	size_t nlines;
+	const void *code;
+	size_t ncode;
 };
 
-/* Add such a function, with its lines (file dyntext). */
-void expwriter_interpreted(struct expwriter *w, const struct exp_code *c);
+/* Add such a function, with its lines and code (file dyntext). */
+void expwriter_dynamic(struct expwriter *w, const struct exp_code *c);
 /*
  * From which methods generated code comes (file dynscopes). The data is as docs/format.md says: of a
  * method with this id, and of a function that was added with this time and address.

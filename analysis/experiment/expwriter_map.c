@@ -111,6 +111,8 @@ static void put_function(const struct expwriter *w, struct buf *b, const struct 
 	put_stamp(w, b, "tstamp", c->time_ns);
 	buf_printf(b, " vaddr=\"0x%" PRIX64 "\" size=\"%" PRIu64 "\"", c->vaddr, c->size);
 	xml_attr(b, "name", c->name);
+	if (c->alias)
+		xml_attr(b, "alias", c->alias);
 	if (c->language)
 		xml_attr(b, "language", c->language);
 	buf_puts(b, "/>\n");
@@ -155,9 +157,8 @@ static size_t dyntext_padded(size_t n)
 	return (n + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
 }
 
-static void put_lines(struct expwriter *w, const struct exp_code *c)
+static void put_lines(struct buf *b, const struct exp_code *c)
 {
-	struct buf *b = begin_dyntext(w, c->time_ns, c->vaddr);
 	unsigned char *p = put_dyntext(b, DYN_LINES, c->nlines * 8);
 	size_t path = strlen(c->source) + 1;
 
@@ -168,18 +169,15 @@ static void put_lines(struct expwriter *w, const struct exp_code *c)
 	memcpy(put_dyntext(b, DYN_SOURCE, dyntext_padded(path)), c->source, path);
 }
 
-void expwriter_interpreted(struct expwriter *w, const struct exp_code *c)
+void expwriter_dynamic(struct expwriter *w, const struct exp_code *c)
 {
+	struct buf *b = c->source || c->ncode ? begin_dyntext(w, c->time_ns, c->vaddr) : NULL;
+
 	if (c->source)
-		put_lines(w, c);
+		put_lines(b, c);
+	if (c->ncode)
+		memcpy(put_dyntext(b, DYN_CODE, dyntext_padded(c->ncode)), c->code, c->ncode);
 	put_function(w, out_buf(w, OUT_MAP), c);
-}
-
-void expwriter_code(struct expwriter *w, uint64_t time_ns, uint64_t vaddr, const void *code, size_t n)
-{
-	struct buf *b = begin_dyntext(w, time_ns, vaddr);
-
-	memcpy(put_dyntext(b, DYN_CODE, dyntext_padded(n)), code, n);
 }
 
 /* Records of dynscopes: type, size, two words, data. */

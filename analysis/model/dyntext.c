@@ -129,11 +129,16 @@ static bool has_function(const struct experiment *e, const struct func *f)
 	return false;
 }
 
+static bool is_dynamic(struct session *s, const struct func *f)
+{
+	return !(f->flags & FUNC_PSEUDO) && !strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") && any_dyntext(s);
+}
+
 /* Find the function's records in any experiment. *file stays open until file_close. */
 static const struct experiment *find(struct session *s, const struct func *f, struct file *file,
 				     struct dynamic *ret)
 {
-	if (strcmp(f->obj->path, "DYNAMIC_FUNCTIONS") || f->flags & FUNC_PSEUDO || !any_dyntext(s))
+	if (!is_dynamic(s, f))
 		return NULL;
 	vec_for_each (e, &s->experiments) {
 		char *path;
@@ -187,6 +192,18 @@ const struct machine *dynamic_machine(struct session *s, const struct func *f)
 										     : NULL;
 }
 
+static bool has_source(const struct dynamic *dyn)
+{
+	return dyn->nlines && dyn->source && dyn->source_max && *dyn->source;
+}
+
+static const char *source_of(struct session *s, const struct dynamic *dyn)
+{
+	__cleanup(freep) char *path = xstrndup(dyn->source, dyn->source_max);
+
+	return strtab_intern(&s->names, path);
+}
+
 bool dynamic_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret)
 {
 	struct cursor c = { 0 };
@@ -203,12 +220,55 @@ bool dynamic_srcline(struct session *s, const struct func *f, uint64_t offset, s
 		if (at <= offset)
 			line = number;
 	}
-	if (line && dyn.source && dyn.source_max) {
-		char *path = xstrndup(dyn.source, dyn.source_max);
+	line = has_source(&dyn) ? line : 0;
+	if (line)
+		*ret = (struct srcline){ source_of(s, &dyn), line };
+	file_close(&file);
+	return line;
+}
 
-		*ret = (struct srcline){ strtab_intern(&s->names, path), line };
-		free(path);
+static const char *read_source(struct session *s, const struct func *f)
+{
+	const char *source = NULL;
+	struct dynamic dyn;
+	struct file file;
+
+	if (!find(s, f, &file, &dyn))
+		return NULL;
+	if (has_source(&dyn))
+		source = source_of(s, &dyn);
+	file_close(&file);
+	return source;
+}
+
+/* Asked about pairs of functions, so the answer is kept. */
+const char *dynamic_source(struct session *s, const struct func *f)
+{
+	uint64_t *slot;
+	bool fresh;
+
+	if (!is_dynamic(s, f))
+		return NULL;
+	slot = map_put(&s->impl->dyntext_sources, f->id, &fresh);
+	if (fresh)
+		*slot = (uintptr_t)read_source(s, f);
+	return (const char *)(uintptr_t)*slot;
+}
+
+void dynamic_lines(struct session *s, const struct func *f, line_code_vec *ret)
+{
+	struct cursor c = { 0 };
+	struct dynamic dyn;
+	struct file file;
+
+	if (!find(s, f, &file, &dyn))
+		return;
+	c = (struct cursor){ .p = dyn.lines, .end = dyn.lines + dyn.nlines * 8, .swap = dyn.swap };
+	for (size_t i = 0; has_source(&dyn) && i < dyn.nlines; i++) {
+		uint32_t at = cursor_u32(&c), line = cursor_u32(&c);
+
+		if (line)
+			vec_push(ret, (struct line_code){ .src = { source_of(s, &dyn), line }, .offset = at });
 	}
 	file_close(&file);
-	return line && dyn.source && dyn.source_max;
 }

@@ -58,6 +58,7 @@ struct session_impl {
 	uint32_t unknown_stack;
 	enum { DYNTEXT_UNKNOWN, DYNTEXT_NONE, DYNTEXT_SOME } dyntext; /* in any experiment */
 	struct dynscopes *dynscopes; /* NULL: not needed yet */
+	struct map dyntext_sources;  /* id of a function, to the path of its source; 0: it has none */
 	struct data_objects *data;   /* dataobj.c; NULL: not needed yet */
 	struct names names;
 	size_t names_of; /* number of experiments that `names` covers */
@@ -132,6 +133,10 @@ void kernel_image_free(struct kernel_image *k);
 size_t dynamic_code(struct session *s, const struct func *f, uint64_t offset, void *to, size_t n);
 /* The line at an offset into a dynamic function. False: unknown. */
 bool dynamic_srcline(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret);
+/* The path of its source, interned; NULL: unknown. */
+const char *dynamic_source(struct session *s, const struct func *f);
+/* Append its lines, by offset (source.h). */
+void dynamic_lines(struct session *s, const struct func *f, line_code_vec *ret);
 /* The machine of a dynamic function, taken from the experiment; NULL: no code was recorded. */
 const struct machine *dynamic_machine(struct session *s, const struct func *f);
 

@@ -128,10 +128,14 @@ static struct loadobj *dynamic_object(struct session *s)
 static struct func *dynamic_func(struct session *s, const struct exp_map *em, const char *name)
 {
 	unsigned flags = em->interpreted ? FUNC_INTERPRETED : 0;
+	struct func *f;
 
 	if (name[0] == '<')
 		return func_get(s, dynamic_object(s), 0, 0, name, FUNC_PSEUDO | flags);
-	return func_get(s, dynamic_object(s), em->vaddr, em->size, name, flags);
+	f = func_get(s, dynamic_object(s), em->vaddr, em->size, name, flags);
+	if (em->alias && *em->alias && !f->aliases)
+		f->aliases = strtab_intern(&s->names, em->alias);
+	return f;
 }
 
 static void add_dynamic(struct session *s, struct addrmap *map, const struct exp_map *em,

@@ -94,6 +94,7 @@ void session_free(struct session *s)
 	spans_free(s->impl->spans);
 	data_objects_free(s->impl->data);
 	dynscopes_free(s->impl->dynscopes);
+	map_free(&s->impl->dyntext_sources);
 	expansions_free(s->impl->expansions);
 	map_free(&s->impl->by_process);
 	map_free(&s->impl->builds);
@@ -130,6 +131,7 @@ static void add_experiment(struct session *s, struct experiment *e)
 	s->impl->dyntext = DYNTEXT_UNKNOWN;
 	dynscopes_free(s->impl->dynscopes);
 	s->impl->dynscopes = NULL;
+	map_free(&s->impl->dyntext_sources);
 	vec_push(&s->experiments, e);
 	vec_push(&s->impl->resolvers, (struct resolver){ 0 });
 	e->id = s->experiments.len;

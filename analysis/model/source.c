@@ -119,15 +119,25 @@ static size_t dynamic_inlined(struct session *s, const struct func *f, uint64_t 
 	return n ? n - 1 : 0;
 }
 
-static void dynamic_lines(struct session *s, const struct func *f, line_code_vec *ret)
+static void lines_in_no_file(struct session *s, const struct func *f, line_code_vec *ret)
 {
 	struct srcline at;
 	uint64_t offset;
+	size_t i;
 
-	for (size_t i = 0; (offset = dynscopes_part(s, f, i)) != UINT64_MAX; i++) {
+	for (i = 0; (offset = dynscopes_part(s, f, i)) != UINT64_MAX; i++) {
 		if (dynamic_line(s, f, offset, true, &at))
 			vec_push(ret, (struct line_code){ .src = at, .offset = offset });
 	}
+	if (!i)
+		dynamic_lines(s, f, ret);
+}
+
+static const char *source_in_no_file(struct session *s, const struct func *f)
+{
+	const char *source = dynscopes_source(s, f);
+
+	return source ? source : dynamic_source(s, f);
 }
 
 bool func_written(struct session *s, const struct func *f, uint64_t offset, struct srcline *ret)
@@ -209,7 +219,7 @@ const char *func_source(struct session *s, const struct func *f)
 	uint32_t file = l ? lineinfo_unit_file(l, addr) : LINE_FILE_NONE;
 
 	if (!l && !f->srcfile)
-		return dynscopes_source(s, f);
+		return source_in_no_file(s, f);
 	return file == LINE_FILE_NONE ? f->srcfile : path_of(s, l, file);
 }
 
@@ -225,7 +235,7 @@ bool func_same_unit(struct session *s, const struct func *a, const struct func *
 	uint32_t unit;
 
 	if (!l && !lb)
-		return dynscopes_source(s, a) && dynscopes_source(s, a) == dynscopes_source(s, b);
+		return source_in_no_file(s, a) && source_in_no_file(s, a) == source_in_no_file(s, b);
 	unit = l && l == lb ? lineinfo_unit(l, addr_a) : LINE_FILE_NONE;
 
 	return unit != LINE_FILE_NONE && unit == lineinfo_unit(l, addr_b);
@@ -247,7 +257,7 @@ void func_lines(struct session *s, const struct func *f, line_code_vec *ret)
 	size_t n = 0;
 
 	if (!l)
-		dynamic_lines(s, f, ret);
+		lines_in_no_file(s, f, ret);
 	rows = l ? lineinfo_rows(l, addr, addr + f->size, &n) : NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].line && rows[i].file != LINE_FILE_NONE)

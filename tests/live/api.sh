@@ -81,22 +81,51 @@ check_that "wrong: nothing is paused" "$(events wrong.er resume) == 0"
 "$er_print" -header wrong.er >list 2>&1
 check_that "wrong: the experiment is sound" "$(grep -ciE 'damage|cannot be read' list) == 0" "$(cat list)"
 
-# Generated functions have their names, whatever an earlier process with this number has left behind.
-timeout 300 "$collect" -p high -o jit.er sh -c 'echo "1000 7fffffffe000 stale" >/tmp/perf-$$.map; exec "$0" jit' "$api" \
-	>jit.out 2>&1
-pid=$(truth jit.out pid | cut -d. -f1)
-for f in "generated one" generated_two '<Unknown>'; do
-	t=$(seconds_of "$f" e.totalcpu jit.er)
-	check_that "jit: $f has its time, a third of that of the code" "$t >= 0.24 && $t <= 0.38" \
-		"$("$er_print" -functions jit.er)"
+# generated NAME SCRIPT: generated functions have their names, whatever the script leaves for this process.
+generated()
+{
+	timeout 300 "$collect" -p high -o "$1.er" sh -c "$2; exec \"\$0\" jit" "$api" >"$1.out" 2>&1
+	pid=$(truth "$1.out" pid | cut -d. -f1)
+	for f in "generated one" generated_two '<Unknown>'; do
+		t=$(seconds_of "$f" e.totalcpu "$1.er")
+		check_that "$1: $f has its time, a third of that of the code" "$t >= 0.24 && $t <= 0.38" \
+			"$("$er_print" -functions "$1.er")"
+	done
+}
+generated dump 'echo "1000 7fffffffe000 stale" | tee /tmp/perf-$$.map >/tmp/jit-$$.dump'
+printf 'one begins\none loops\ntwo begins\ntwo loops\n' >generated.src
+for how in 'one,2' '_two,4'; do
+	"$er_print" -metrics e.totalcpu -lines dump.er >list 2>&1
+	line=${how#*,}
+	t=$(awk -v line="line $line in" '/generated/ && index($0, line) { print $1 }' list)
+	check_that "dump: line $line has the time of its loop" "${t:-0} >= 0.24 && ${t:-0} <= 0.38" "$(cat list)"
 done
+"$er_print" -metrics e.totalcpu -source 'generated one' dump.er >list 2>&1
+check_that "dump: the source has it" "$(grep -cE ' 0\.[23][0-9]* .*2\. one loops' list) == 1" "$(cat list)"
+"$er_print" -metrics e.totalcpu -disasm generated_two dump.er >list 2>&1
+check_that "dump: the code has it, by lines" "$(grep -cE '\[ *4\] .*(dec|jne)' list) == 2 &&
+	$(grep -cE '\[ *\?\] .*mov' list) == 1" "$(cat list)"
+"$er_print" -fsummary dump.er >list 2>&1
+check_that "dump: the summary has the alias" "$(grep -c 'Aliases: the first$' list) == 1" "$(cat list)"
+if command -v gprofng >/dev/null; then
+	gprofng display text -metrics e.totalcpu -lines dump.er >list 2>&1
+	check_that "dump: gprofng has the lines" "$(grep -c 'generated.*line [24] in' list) == 2" "$(cat list)"
+else
+	skip "dump: gprofng has the lines" "gprofng is not installed"
+fi
+rm -f "/tmp/jit-$pid.dump" "/tmp/perf-$pid.map"
+
+# A directory that is in the way stands for a /tmp that is mounted noexec.
+generated jit 'echo "1000 7fffffffe000 stale" >/tmp/perf-$$.map; mkdir /tmp/jit-$$.dump'
 check_that "jit: the map has two functions and their ends" "$(grep -c generated "/tmp/perf-$pid.map") == 2 &&
 	$(tail -n 3 "/tmp/perf-$pid.map" | grep -cE '^[0-9a-f]+ [0-9a-f]+$') == 2" "$(cat "/tmp/perf-$pid.map")"
-rm -f "/tmp/perf-$pid.map"
+rm -rf "/tmp/perf-$pid.map" "/tmp/jit-$pid.dump"
 echo precious >precious
-timeout 300 "$collect" -o link.er sh -c 'ln -s "$1" /tmp/perf-$$.map; exec "$0" jit' "$api" "$tmp/precious" >jit.out 2>&1
+timeout 300 "$collect" -o link.er sh -c 'ln -s "$1" /tmp/perf-$$.map; ln -s "$1" /tmp/jit-$$.dump; exec "$0" jit' \
+	"$api" "$tmp/precious" >jit.out 2>&1
 check_that "jit: a link is not followed" "$(grep -cx precious precious) == 1" "$(cat precious)"
-rm -f "/tmp/perf-$(truth jit.out pid | cut -d. -f1).map"
+pid=$(truth jit.out pid | cut -d. -f1)
+rm -f "/tmp/perf-$pid.map" "/tmp/jit-$pid.dump"
 
 # A process that was there before, by its program and by its library.
 

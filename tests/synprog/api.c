@@ -7,7 +7,8 @@
  * and resumes N times. `api wrong` calls as no program should. `api cost N` prints the time of a call in
  * ns. `api exec` goes on as another `api samples 1`, and `api fork` has a child that makes a sample.
  * `api jit` runs two functions that it has generated, `generated one` and `generated_two`, at one place in
- * turn, and removes each; then the same code runs without a name. `api wait HOW…` first waits for a byte
+ * turn, and removes each; then the same code runs without a name. The loop of the first is line 2 of
+ * generated.src, that of the other line 4. `api wait HOW…` first waits for a byte
  * from its input.
  */
 #define NEED_COLLECTOR_MODULE
@@ -198,7 +199,7 @@ static int jit(double s)
 {
 	static const unsigned char code[] = { 0x48, 0x89, 0xf9, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0xc3 };
 	static const char *const names[] = { "generated one", "generated_two" };
-	Lineno lines[] = { { 0, 1 }, { 3, 2 } };
+	Lineno lines[][2] = { { { 0, 1 }, { 3, 2 } }, { { 1, 3 }, { 3, 4 } } };
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	collector_func_unload(NULL);
@@ -208,7 +209,7 @@ static int jit(double s)
 	collector_func_load("none", NULL, NULL, NULL, 1, 0, NULL);
 	memcpy(page, code, sizeof(code));
 	for (int i = 0; i < 2; i++) {
-		collector_func_load(names[i], "alias", "source.c", page, sizeof(code), 2, lines);
+		collector_func_load(names[i], i ? NULL : "the first", "generated.src", page, sizeof(code), 2, lines[i]);
 		run_loop(page, s);
 		collector_func_unload(page);
 	}

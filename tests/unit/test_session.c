@@ -267,8 +267,8 @@ static double share_by(const char *interpreter, const char *name, bool inclusive
 	w = exp_builder_writer(o.builder);
 	expwriter_function(w, BUILDER_START_NS, LOOP, SIZE, interpreter);
 	expwriter_function(w, BUILDER_START_NS, JITTED, SIZE, "jitted");
-	expwriter_interpreted(w, &run);
-	expwriter_interpreted(w, &start);
+	expwriter_dynamic(w, &run);
+	expwriter_dynamic(w, &start);
 	put_stack(&o, 1000, pcs, sizeof(pcs) / sizeof(*pcs), 1);
 	fixture_open(&o);
 	session_show_interpreted(o.session, shown);

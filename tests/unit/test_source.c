@@ -421,18 +421,22 @@ static void dynamic_functions_share_an_address(void **state)
 {
 	enum { CODE = 0x7e000000, SIZE = 20 };
 	static const char old_code[SIZE] = "old code", new_code[SIZE] = "new code";
+	static const struct exp_line lines[] = { { 0, 0 }, { 4, 7 }, { 9, 8 } };
+	line_code_vec rows = { 0 };
+	struct srcline at;
 	unsigned char code[64];
 	struct expwriter *w;
 	struct opened o;
 
 	fixture_new(&o);
 	w = exp_builder_writer(o.builder);
-	expwriter_function(w, exp_builder_now(o.builder), CODE, SIZE, "old");
-	expwriter_code(w, exp_builder_now(o.builder), CODE, old_code, SIZE);
+	expwriter_dynamic(w, &(struct exp_code){ .time_ns = exp_builder_now(o.builder), .vaddr = CODE, .size = SIZE,
+						 .name = "old", .code = old_code, .ncode = SIZE });
 	exp_builder_profile(o.builder, 1, "main>0x7e000004", MS_USER, 1);
 	exp_builder_sleep(o.builder, 1000);
-	expwriter_function(w, exp_builder_now(o.builder), CODE, SIZE, "new");
-	expwriter_code(w, exp_builder_now(o.builder), CODE, new_code, SIZE);
+	expwriter_dynamic(w, &(struct exp_code){ .time_ns = exp_builder_now(o.builder), .vaddr = CODE, .size = SIZE,
+						 .name = "new", .alias = "newer", .source = "a.c", .lines = lines,
+						 .nlines = 3, .code = new_code, .ncode = SIZE });
 	exp_builder_sleep(o.builder, 1000);
 	exp_builder_profile(o.builder, 1, "main>0x7e000004", MS_USER, 1);
 	fixture_open(&o);
@@ -440,6 +444,16 @@ static void dynamic_functions_share_an_address(void **state)
 	assert_memory_equal(code, old_code, SIZE);
 	assert_true(func_code(o.session, the_func(&o, "new"), 0, code, SIZE) == SIZE);
 	assert_memory_equal(code, new_code, SIZE);
+	assert_string_equal(func_aliases(o.session, the_func(&o, "new")), "newer");
+	assert_null(func_aliases(o.session, the_func(&o, "old")));
+	assert_string_equal(func_source(o.session, the_func(&o, "new")), "a.c");
+	assert_null(func_source(o.session, the_func(&o, "old")));
+	assert_false(func_srcline(o.session, the_func(&o, "new"), 3, &at));
+	assert_true(func_srcline(o.session, the_func(&o, "new"), 8, &at));
+	assert_true(at.line == 7 && !strcmp(at.file, "a.c"));
+	func_lines(o.session, the_func(&o, "new"), &rows);
+	assert_true(rows.len == 2 && rows.data[1].offset == 9 && rows.data[1].src.line == 8);
+	vec_free(&rows);
 	fixture_free(&o);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The collector API's library. It is linked to programs of users, so it has no state but the address
- * of the recorder, makes no thread, keeps no descriptor, allocates nothing, and leaves errno alone.
+ * of the recorder and what it knows of its file of functions. It makes no thread, keeps no descriptor,
+ * allocates nothing, and leaves errno alone.
  */
 #define NEED_COLLECTOR_MODULE
 #include "user/api/collectorAPI.h"
@@ -19,6 +20,7 @@
 #include <time.h>
 
 #include "user/api/collector_call.h"
+#include "user/api/func_dump.h"
 #include "user/api/func_map.h"
 #include "user/api/usdt.h"
 #include "user/preload/raw_call.h"
@@ -167,17 +169,16 @@ void collector_terminate_expt(void)
 void collector_func_load(const char *name, const char *alias, const char *sourcename, void *vaddr, int size,
 			 int lntsize, Lineno *lntable)
 {
-	(void)alias;
-	(void)sourcename;
-	(void)lntsize;
-	(void)lntable;
-	if (is_recorded() && name && *name && vaddr && size > 0)
+	const struct func_description f = { .name = name, .alias = alias, .source = sourcename, .start = vaddr,
+					    .size = size, .lines = lntable, .nlines = lntsize > 0 ? lntsize : 0 };
+
+	if (is_recorded() && name && *name && vaddr && size > 0 && !func_dump_add(&f))
 		func_map_add(name, vaddr, size);
 }
 
 void collector_func_unload(void *vaddr)
 {
-	if (is_recorded() && vaddr)
+	if (is_recorded() && vaddr && !func_dump_remove(vaddr))
 		func_map_remove(vaddr);
 }
 

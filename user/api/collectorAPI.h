@@ -35,8 +35,10 @@ typedef struct {
 } Lineno;
 
 /*
- * A function was generated: `size` bytes of code at `vaddr`. Stacks that come later have its name.
- * `alias`, `sourcename` and the `lntsize` rows of `lntable` may be NULL and 0; they are not recorded.
+ * A function was generated: `size` bytes of code at `vaddr`. Stacks that come later have its name, and
+ * its code is copied now. `alias` (NULL: none) is another name, which the summary of the function shows.
+ * `lntable` has `lntsize` rows in the order of offsets: from there on the code has this line of `sourcename`.
+ * NULL or 0: no source is known.
  */
 extern void collector_func_load(const char *name, const char *alias, const char *sourcename, void *vaddr,
 				int size, int lntsize, Lineno *lntable);

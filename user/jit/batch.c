@@ -34,6 +34,26 @@ bool jit_batch_note(struct jit_batch *b, enum jit_kind kind, uint64_t start, con
 	return append(b, &(struct jit_entry){ .start = start, .kind = kind }, name, len);
 }
 
+bool jit_batch_put(struct jit_batch *b, const void *p, size_t n)
+{
+	if (n > b->names_room - b->nnames)
+		return false;
+	memcpy(b->names + b->nnames, p, n);
+	b->nnames += n;
+	return true;
+}
+
+bool jit_batch_close(struct jit_batch *b, enum jit_kind kind, uint64_t start, size_t name)
+{
+	if (b->n >= b->room) {
+		b->nnames = name;
+		return false;
+	}
+	b->entries[b->n++] = (struct jit_entry){ .start = start, .kind = kind, .name = name,
+						 .name_len = b->nnames - name };
+	return true;
+}
+
 bool jit_batch_add(struct jit_batch *b, const struct jit_entry *e, const char *name, size_t len)
 {
 	len = name_length(name, len);

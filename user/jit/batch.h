@@ -21,16 +21,23 @@ enum {
 /* The formats of files with names of generated code. JIT_HOTSPOT: copies of a Java VM's memory (hotspot.h). */
 enum jit_format { JIT_PERF_MAP, JIT_DUMP, JIT_HOTSPOT };
 
-/* The last six are only in answers to JIT_HOTSPOT. */
+/* JIT_INTERPRETER and the last five are only in answers to JIT_HOTSPOT. */
 enum jit_kind {
 	JIT_FUNCTION,
 	JIT_GONE,        /* since time_ns no function starts at `start`; size is 1, the name does not count */
 	JIT_INTERPRETER, /* its name does not count */
+	JIT_LINES,       /* of the function that follows: the name is its source, a NUL, struct jit_line[] */
+	JIT_ALIAS,       /* of the function that follows: the name is another name for it */
 	JIT_WANTED,      /* `start` is the address of memory that the parser needs; no name */
 	JIT_LAYOUT,      /* the name is a struct hotspot_layout */
 	JIT_VM,          /* the name is a struct er_hotspot */
 	JIT_METHOD,      /* `start` is the id of a method, the name describes it (docs/format.md, dynscopes) */
 	JIT_SCOPES,      /* of the code at `start`: from which methods it comes. No name: it has none */
+};
+
+/* From this offset of the code on, it has this line; 0: unknown, or of another source. */
+struct jit_line {
+	uint32_t offset, line;
 };
 
 struct jit_entry {
@@ -67,8 +74,14 @@ bool jit_batch_add(struct jit_batch *b, const struct jit_entry *e, const char *n
  * Append an entry of another kind than code; `name` may be anything. False: there is no room.
  */
 bool jit_batch_note(struct jit_batch *b, enum jit_kind kind, uint64_t start, const void *name, size_t len);
+/* The same in parts: put bytes behind the names, then make the entry, whose name begins at offset `name`. */
+bool jit_batch_put(struct jit_batch *b, const void *p, size_t n);
+bool jit_batch_close(struct jit_batch *b, enum jit_kind kind, uint64_t start, size_t name);
 
-/* True if the entry is one that jit_batch_add could have made. `nnames` is the length of all names. */
+/*
+ * True if the entry is a function, or says that one is gone, and jit_batch_add could have made it. `nnames` is the
+ * length of all names.
+ */
 bool jit_entry_is_sound(const struct jit_entry *e, size_t nnames);
 
 #endif

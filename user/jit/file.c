@@ -64,9 +64,16 @@ static bool must_open(const struct jit_file *f)
 	return !f->err && (f->fd < 0 || opener_is_copy(f->fd));
 }
 
+/* A map that an earlier process has left may be there, and empty by now, when the dump is made. */
+static bool has_empty_map(const struct jit_file *f)
+{
+	return f->format == JIT_PERF_MAP && f->fd >= 0 && !f->size;
+}
+
 void jit_file_prefer_dump(struct jit_file *f, const struct image *im)
 {
-	const struct mapping *m = must_open(f) ? jit_place_dump_mapping(&f->place, im) : NULL;
+	bool wanted = must_open(f) || has_empty_map(f);
+	const struct mapping *m = wanted ? jit_place_dump_mapping(&f->place, im) : NULL;
 
 	if (!m)
 		return;

@@ -37,7 +37,7 @@ struct jit_file {
 void jit_file_open(struct jit_file *f, pid_t pid);
 void jit_file_close(struct jit_file *f);
 /*
- * Read the jitdump of the image, if it has one and no file is followed yet. It is better than a
+ * Read the jitdump of the image, if it has one and no other file had anything yet. It is better than a
  * perf map: it has times and code.
  */
 void jit_file_prefer_dump(struct jit_file *f, const struct image *im);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/jit/batch.h"
+
 /* A new function and its place in the order of creation. */
 struct ordered {
 	struct jit_function f;
@@ -15,17 +17,31 @@ static uint64_t end_of(const struct jit_function *f)
 	return f->start + f->size;
 }
 
+static size_t text_bytes(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
 static size_t bytes_of(const struct jit_function *f)
 {
-	return sizeof(*f) + strlen(f->name) + 1;
+	return sizeof(*f) + text_bytes(f->name) + text_bytes(f->alias) + text_bytes(f->source) +
+	       f->nlines * sizeof(*f->lines);
+}
+
+void jit_function_free(struct jit_function *f)
+{
+	free(f->name);
+	free(f->alias);
+	free(f->source);
+	free(f->lines);
 }
 
 void jit_table_free(struct jit_table *t)
 {
 	vec_for_each(f, &t->functions)
-		free(f->name);
+		jit_function_free(f);
 	for (size_t i = 0; i < JIT_REPLACED; i++)
-		free(t->replaced[i].name);
+		jit_function_free(&t->replaced[i]);
 	vec_free(&t->functions);
 	vec_free(&t->removed);
 	*t = (struct jit_table){ 0 };
@@ -59,7 +75,7 @@ static void replace(struct jit_table *t, const struct jit_function *f, const str
 {
 	struct jit_function *slot = &t->replaced[t->nreplaced++ % JIT_REPLACED];
 
-	free(slot->name);
+	jit_function_free(slot);
 	*slot = *f;
 	slot->gone_ns = by->gone ? by->from_ns : 0;
 	if (slot->gone_ns && slot->written)

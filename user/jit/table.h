@@ -15,6 +15,8 @@
 
 enum { JIT_REPLACED = 256 };
 
+struct jit_line;
+
 struct jit_function {
 	uint64_t start, from_ns; /* from_ns: it was there at the latest shortly after this time */
 	uint64_t code_at; /* offset of its code in the file; 0: the file does not have it */
@@ -24,7 +26,10 @@ struct jit_function {
 	bool scoped;  /* it is said from which methods its code comes */
 	bool pseudo;  /* the name is ours and not the process's */
 	bool gone;    /* no function: the one that starts here was removed at from_ns. It has no name */
-	char *name;   /* owned by the table */
+	char *name;   /* the table owns it and the next three */
+	char *alias, *source; /* NULL: unknown */
+	struct jit_line *lines; /* in the order of offsets */
+	size_t nlines;
 };
 
 typedef VEC(struct jit_function) jit_function_list;
@@ -38,6 +43,8 @@ struct jit_table {
 	size_t bytes; /* that the functions and their names take, without the replaced ones */
 };
 
+/* Free the function's texts and lines. */
+void jit_function_free(struct jit_function *f);
 void jit_table_free(struct jit_table *t);
 /* The function at the address; NULL: none. Valid until the next change. */
 struct jit_function *jit_table_find(struct jit_table *t, uint64_t pc);
@@ -47,7 +54,7 @@ bool jit_table_overlaps(struct jit_table *t, const struct jit_function *f);
 bool jit_table_has(struct jit_table *t, const struct jit_function *f);
 /*
  * Add functions in the order in which the runtime made and removed them, and take ownership of their
- * names. Of two that overlap, the later one stays.
+ * texts and lines. Of two that overlap, the later one stays.
  */
 void jit_table_add(struct jit_table *t, struct jit_function *new, size_t n);
 

@@ -96,21 +96,35 @@ static struct code *code_of(struct jit_names *j, struct image *im)
 
 /* --- writing --- */
 
+/* The lines for the writer; free them. NULL: there are none. */
+static struct exp_line *lines_of(const struct jit_function *f)
+{
+	struct exp_line *ret = f->nlines ? xcalloc(f->nlines, sizeof(*ret)) : NULL;
+
+	for (size_t i = 0; i < f->nlines; i++)
+		ret[i] = (struct exp_line){ f->lines[i].offset, f->lines[i].line };
+	return ret;
+}
+
 /* In an experiment, angle brackets mark a pseudo function. A map must not seem to have one. */
 static void write_function(struct jit_names *j, struct code *c, struct jit_function *f)
 {
 	bool misleads = *f->name == '<' && !f->pseudo;
 	__cleanup(freep) char *plain = misleads ? xasprintf("jit:%s", f->name) : NULL;
+	__cleanup(freep) struct exp_line *lines = NULL;
 	char code[MAX_CODE];
+	struct exp_code to = { .time_ns = f->from_ns, .vaddr = f->start, .size = f->size,
+			       .name = plain ? plain : f->name, .alias = f->alias, .source = f->source,
+			       .nlines = f->nlines, .code = code };
 
 	if (f->written || !c->output)
 		return;
 	f->written = true;
 	j->nwritten++;
-	output_function(j->recording, c->output, f->from_ns, f->start, f->size,
-			plain ? plain : f->name);
+	to.lines = lines = lines_of(f);
 	if (f->code_at && f->size <= MAX_CODE && jit_file_code(&c->file, f->code_at, code, f->size))
-		output_code(j->recording, c->output, f->from_ns, f->start, code, f->size);
+		to.ncode = f->size;
+	output_dynamic(j->recording, c->output, &to);
 	if (f->gone_ns)
 		output_function_gone(j->recording, c->output, f->gone_ns, f->start);
 }

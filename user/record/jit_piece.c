@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/record/jit_piece.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -57,14 +58,47 @@ static uint64_t date_of(const struct jit_piece *p, struct jit_table *table, uint
 	return gone_ns && gone_ns >= p->from_ns ? gone_ns + 1 : p->from_ns;
 }
 
-static struct jit_function function(const struct jit_piece *p, const struct jit_entry *e)
+/* The entries before a function that describe it; NULL: there are none. */
+struct notes {
+	const struct jit_entry *lines, *alias;
+};
+
+/* False: the entry is no such note, or one that is not sound. */
+static bool is_note(const struct jit_piece *p, const struct jit_entry *e, struct notes *ret)
+{
+	bool note = e->kind == JIT_LINES || e->kind == JIT_ALIAS;
+
+	if (!note || p->of_memory || e->name > p->nnames || e->name_len > p->nnames - e->name)
+		return false;
+	*(e->kind == JIT_LINES ? &ret->lines : &ret->alias) = e;
+	return true;
+}
+
+static void take_lines(const struct jit_piece *p, const struct jit_entry *e, struct jit_function *f)
+{
+	const char *name = p->names + e->name;
+	size_t path = strnlen(name, e->name_len), n = (e->name_len - path) / sizeof(*f->lines);
+
+	if (!path || path == e->name_len || path >= PATH_MAX)
+		return;
+	f->source = xstrndup(name, path);
+	f->lines = copy(name + path + 1, n * sizeof(*f->lines));
+	f->nlines = n;
+}
+
+static struct jit_function function(const struct jit_piece *p, const struct jit_entry *e, const struct notes *notes)
 {
 	bool pseudo = e->kind == JIT_INTERPRETER;
-
-	return (struct jit_function){
+	struct jit_function f = {
 		.start = e->start, .size = e->size, .code_at = e->code_at, .pseudo = pseudo,
 		.name = pseudo ? xstrdup(INTERPRETER) : xstrndup(p->names + e->name, e->name_len),
 	};
+
+	if (notes->lines && notes->lines->start == e->start)
+		take_lines(p, notes->lines, &f);
+	if (notes->alias && notes->alias->start == e->start)
+		f.alias = xstrndup(p->names + notes->alias->name, notes->alias->name_len);
+	return f;
 }
 
 /* A time that is yet to come is not believed. */
@@ -77,6 +111,7 @@ static struct jit_function removal(const struct jit_piece *p, const struct jit_e
 size_t jit_piece_functions(const struct jit_piece *p, struct jit_table *table, uint64_t *gone_ns,
 			   struct jit_function *ret)
 {
+	struct notes notes = { 0 };
 	bool removed = false;
 	size_t n = 0;
 
@@ -84,7 +119,7 @@ size_t jit_piece_functions(const struct jit_piece *p, struct jit_table *table, u
 		const struct jit_entry *e = &p->entries[i];
 		struct jit_function *f = &ret[n];
 
-		if (!jit_entry_is_sound(e, p->nnames))
+		if (is_note(p, e, &notes) || !jit_entry_is_sound(e, p->nnames))
 			continue;
 		if (e->kind == JIT_GONE) {
 			*f = removal(p, e);
@@ -93,10 +128,11 @@ size_t jit_piece_functions(const struct jit_piece *p, struct jit_table *table, u
 			n++;
 			continue;
 		}
-		*f = function(p, e);
+		*f = function(p, e, &notes);
+		notes = (struct notes){ 0 };
 		f->from_ns = e->time_ns ? e->time_ns : date_of(p, table, *gone_ns, f);
 		if (!removed && jit_table_has(table, f))
-			free(f->name);
+			jit_function_free(f);
 		else
 			n++;
 	}

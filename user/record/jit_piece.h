@@ -29,7 +29,7 @@ struct jit_piece jit_piece_copy(const struct unwind_names *names, uint64_t from_
 void jit_piece_free(struct jit_piece *p);
 /*
  * The functions that are sound and not in the table, and those that are gone, with their dates. `ret` has room
- * for p->n; their names are the caller's. *gone_ns is when the process last removed a function. Returns
+ * for p->n; their texts and lines are the caller's. *gone_ns is when the process last removed a function. Returns
  * how many there are.
  */
 size_t jit_piece_functions(const struct jit_piece *p, struct jit_table *table, uint64_t *gone_ns,

@@ -200,7 +200,7 @@ static uint64_t code_address(struct recording *b, struct output *p, uint64_t fra
 	shown.vaddr = address_in_pool(er_frame(er_frame_file(frame), 0));
 	map_put(&p->shown, shown.vaddr, &fresh);
 	if (fresh)
-		expwriter_interpreted(p->w, &shown);
+		expwriter_dynamic(p->w, &shown);
 	return address_in_pool(frame);
 }
 

@@ -120,9 +120,8 @@ uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *nam
  */
 void output_function(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
 		     uint64_t size, const char *name);
-/* The code of a function that was written with this time and start. */
-void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
-		 const void *code, size_t n);
+/* The same, with all that is known of it. */
+void output_dynamic(struct recording *b, struct output *p, const struct exp_code *c);
 /* Which methods the code of such a function comes from, and such a method (expwriter.h). */
 void output_scopes(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
 		   const void *data, size_t n);

@@ -143,18 +143,17 @@ uint64_t output_pseudo_pc(struct recording *b, struct output *p, const char *nam
 void output_function(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
 		     uint64_t size, const char *name)
 {
-	uint64_t begin = b->segment->header.start_ns;
-
-	expwriter_function(p->w, time_ns > begin ? time_ns : begin, start, size, name);
-	recording_touch(b, p);
+	output_dynamic(b, p, &(struct exp_code){ .time_ns = time_ns, .vaddr = start, .size = size, .name = name });
 }
 
-void output_code(struct recording *b, struct output *p, uint64_t time_ns, uint64_t start,
-		 const void *code, size_t n)
+void output_dynamic(struct recording *b, struct output *p, const struct exp_code *c)
 {
 	uint64_t begin = b->segment->header.start_ns;
+	struct exp_code dated = *c;
 
-	expwriter_code(p->w, time_ns > begin ? time_ns : begin, start, code, n);
+	if (dated.time_ns < begin)
+		dated.time_ns = begin;
+	expwriter_dynamic(p->w, &dated);
 	recording_touch(b, p);
 }
 
