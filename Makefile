@@ -124,7 +124,7 @@ $(O)/bin/er_kernel $(O)/bin/collect: $(record_obj) $(O)/libanalysis.a
 # The libraries that trace the heap of a program, profile it, and count its locks: all they need, and nothing of
 # them is seen but functions that the program calls. They have neither sanitizers nor coverage, as the
 # program has none.
-preload_src  := user/preload/heap_client.c user/preload/heap_walk.c user/unwind/cfi.c user/unwind/cfi_expr.c \
+preload_src  := user/preload/heap_client.c user/preload/heap_walk.c user/preload/exec_calls.c user/unwind/cfi.c user/unwind/cfi_expr.c \
                 analysis/symbols/ehframe.c
 $(O)/bin/er_heap.so: $(wildcard user/preload/heap_*.c)
 $(O)/bin/er_clock.so: user/preload/clock_calls.c

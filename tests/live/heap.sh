@@ -153,6 +153,59 @@ else
 	skip "operator new" "there is no g++"
 fi
 
+# Where children are not recorded, the program and they have the environment that the user gave. What the
+# process itself executes is recorded as before, by each function of the family.
+cat >exec.c <<'END'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+	char *args[] = { "env", NULL };
+	switch (atoi(argv[1])) {
+	case 0: return execl("/usr/bin/env", "env", NULL);
+	case 1: return execlp("env", "env", NULL);
+	case 2: return execle("/usr/bin/env", "env", NULL, environ);
+	case 3: return execv("/usr/bin/env", args);
+	case 4: return execvpe("env", args, environ);
+	case 5: return fexecve(open("/usr/bin/env", O_RDONLY), args, environ);
+	default: return execve(argv[2], argv + 2, environ);
+	}
+}
+END
+# environment LIST COMMAND…: what env says three times, in children and in the process itself, if it began with this
+# LD_PRELOAD. Without what shells set, and without the variable of the collector API.
+environment()
+{
+	local list=$1
+	shift
+	env ${list:+LD_PRELOAD=$list} "$@" sh -c 'env; ./exec 0; ./exec 6 ./exec 1; exec ./exec 5' 2>env.err |
+		grep -vE '^(_|ER_COLLECTOR|OLDPWD)='
+}
+if gcc -D_GNU_SOURCE exec.c -o exec 2>/dev/null; then
+	for list in "" libm.so.6; do
+		environment "$list" >expected
+		environment "$list" "$O/bin/collect" -F off -H on -s all -o env.er >rows
+		check_that "-F off: the environment is as it was (LD_PRELOAD=$list)" \
+			"$(grep -c ^PATH= rows) == 4 && $(cmp -s expected rows; echo $?) == 0" "$(diff expected rows; cat env.err)"
+		rm -rf env.er
+	done
+	for how in 0 1 2 3 4 5; do
+		"$O/bin/collect" -F off -H on -o family.er ./exec $how >family.out 2>&1
+		n=$("$er_print" -objects family.er 2>/dev/null | grep -c '<env>')
+		check_that "-F off: what exec function $how starts is recorded" "$n == 1" "$(cat family.out)"
+		rm -rf family.er
+	done
+	"$O/bin/collect" -F off -H on -s all -o family.er ./exec 6 "$syn/heap" >family.out 2>&1
+	compare family.er family.out 1 $functions
+	rm -rf family.er
+	"$O/bin/collect" -F off -H on -o family.er "$syn/heap" fork >family.out 2>&1
+	check_that "-F off: a child's heap is not recorded" "$(find family.er -name heaptrace | wc -l) == 1" \
+		"$(find family.er -name heaptrace; cat family.out)"
+fi
+
 # A program with a malloc of its own is not traced, and the recorder says so.
 cat >own.c <<'END'
 #include <stddef.h>

@@ -21,6 +21,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "user/preload/exec_calls.h"
 #include "user/preload/heap_client.h"
 #include "user/preload/raw_call.h"
 
@@ -225,6 +226,7 @@ static __attribute__((constructor)) void begin(void)
 	interval_ns = heap_client_profile(raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0), false);
 	if (!interval_ns)
 		return;
+	exec_calls_begin(HEAP_VARIABLE);
 	take_signal();
 	pthread_atfork(before_fork, NULL, after_fork);
 	begin_thread();

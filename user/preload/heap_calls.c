@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "user/preload/exec_calls.h"
 #include "user/preload/heap_calls.h"
 #include "user/preload/heap_sample.h"
 
@@ -86,6 +87,7 @@ bool heap_ready(void)
 static __attribute__((constructor)) void begin(void)
 {
 	heap_ready();
+	exec_calls_begin(HEAP_VARIABLE);
 }
 
 /* --- what is recorded --- */

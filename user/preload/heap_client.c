@@ -165,6 +165,13 @@ uint64_t heap_client_profile(uint32_t parent, bool forked)
 	return c->progress == CONNECTED ? c->ring->interval_ns : 0;
 }
 
+bool heap_client_is_alone(void)
+{
+	struct connection *c = connection;
+
+	return c && load(c->progress) == CONNECTED && c->ring->alone;
+}
+
 bool heap_client_is_own(void)
 {
 	return connection && connection->process == (uint64_t)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);

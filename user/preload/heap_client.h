@@ -64,7 +64,9 @@ void heap_client_clock(struct heap_thread *t, const struct heap_clock *c);
 void heap_client_fork(void);
 /* The process ends; its times, all threads together. */
 void heap_client_end(struct heap_thread *t, uint64_t user_us, uint64_t system_us);
-/* Whether heap_client_profile was called in this process, not in one that shares its memory by vfork. */
+/* Whether of the load only this process is recorded. */
+bool heap_client_is_alone(void);
+/* Whether the library was begun in this process, not in one that shares its memory by vfork. */
 bool heap_client_is_own(void);
 
 #endif

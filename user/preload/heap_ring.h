@@ -28,7 +28,7 @@
 #define LOCKS_VARIABLE "ER_LOCKS" /* the same for er_locks.so */
 
 enum {
-	HEAP_VERSION = 2,
+	HEAP_VERSION = 3,
 	HEAP_SLOTS = 1 << 17,      /* a power of two */
 	HEAP_SLOTS_AT = 4096,      /* bytes before the first slot */
 	HEAP_WORDS = 6,
@@ -85,6 +85,7 @@ struct heap_ring {
 	uint32_t version, mode;  /* enum heap_mode */
 	uint32_t stop;           /* 1: the recording has ended */
 	uint32_t generation;     /* changes when stacks must be sent again */
+	uint32_t alone;          /* 1: of the load only this process is recorded (exec_calls.h) */
 	uint64_t interval_ns;    /* HEAP_CLOCK: CPU time between two samples of a thread */
 	uint64_t tail __attribute__((aligned(64))); /* slots below it are free */
 	/* Set by the program. */

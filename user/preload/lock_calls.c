@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "analysis/experiment/packet.h"
+#include "user/preload/exec_calls.h"
 #include "user/preload/heap_client.h"
 #include "user/preload/raw_call.h"
 
@@ -204,6 +205,7 @@ static __attribute__((constructor)) void begin(void)
 	ready();
 	if (!heap_client_init(LOCKS_VARIABLE))
 		return;
+	exec_calls_begin(LOCKS_VARIABLE);
 	at = raw_call(SYS_mmap, 0, sizeof(*lock_index), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	/* Without MADV_WIPEONFORK a child would count as its parent. */
 	if ((at > 0 || at < -4095) &&

@@ -68,6 +68,7 @@ struct caller {
 struct heap_server {
 	enum heap_mode mode;
 	uint64_t interval_ns;
+	pid_t only;                 /* 0: every process that asks gets a ring */
 	struct heap_processes tell; /* all NULL: nothing */
 	int listener, timer, epoll;
 	char name[2 * NAME + 1], token[HEAP_TOKEN + 1];
@@ -172,6 +173,11 @@ void heap_server_close(struct heap_server *s)
 	}
 	free(s->library);
 	free(s);
+}
+
+void heap_server_aim(struct heap_server *s, pid_t pid)
+{
+	s->only = pid;
 }
 
 void heap_server_tell(struct heap_server *s, const struct heap_processes *tell)
@@ -282,6 +288,7 @@ static bool add_source(struct heap_server *s, int sock, pid_t pid)
 	src.ring->version = HEAP_VERSION;
 	src.ring->mode = s->mode;
 	src.ring->interval_ns = s->interval_ns;
+	src.ring->alone = s->only != 0;
 	src.ring->generation = s->generation;
 	src.pidfd = syscall(SYS_pidfd_open, pid, 0);
 	if (getrandom(&src.process.salt, sizeof(src.process.salt), 0) < 0)
@@ -313,7 +320,8 @@ static bool answer(struct heap_server *s, int sock)
 		return false;
 	if (size != (ssize_t)sizeof(hello) || hello.version != HEAP_VERSION ||
 	    !token_equal(hello.token, s->token, HEAP_TOKEN) ||
-	    getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0)
+	    getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0 ||
+	    (s->only && peer.pid != s->only))
 		return true;
 	s->counts.unseen += !!hello.own_malloc;
 	s->nforked += !!hello.forked;

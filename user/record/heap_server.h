@@ -34,6 +34,8 @@ struct heap_processes {
  * needs heap_server_environment.
  */
 struct heap_server *heap_server_open(enum heap_mode mode, uint64_t interval_ns, struct diag *d);
+/* Only this process gets a ring, and neither its environment nor that of its children shall show the library. */
+void heap_server_aim(struct heap_server *s, pid_t pid);
 /* From now on tell of processes. NULL: do not. */
 void heap_server_tell(struct heap_server *s, const struct heap_processes *tell);
 /*

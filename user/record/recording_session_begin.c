@@ -465,20 +465,6 @@ static void describe(struct recording_session *s)
 	h->cwd = "";
 }
 
-/* The servers of the libraries that are loaded into the program. */
-static int open_servers(struct recording_session *s)
-{
-	const struct plan *plan = s->plan;
-
-	if (plan->timers)
-		s->heap = heap_server_open(HEAP_CLOCK, plan->capture.interval_ns, s->d);
-	else if (plan->heap && plan->load)
-		s->heap = heap_server_open(plan->heap, 0, s->d);
-	if (plan->locks)
-		s->locks = heap_server_open(HEAP_LOCKS, 0, s->d);
-	return (s->heap || !(plan->timers || (plan->heap && plan->load))) && (s->locks || !plan->locks) ? 0 : -1;
-}
-
 /* The program is set-user-id and has been executed: the kernel would have removed breakpoints by that. */
 static void aim_at_load(void *ctx)
 {
@@ -499,7 +485,7 @@ int recording_session_begin(struct recording_session *s)
 	};
 	struct expwriter *w;
 
-	if (open_servers(s) < 0)
+	if (recording_session_open_libraries(s) < 0)
 		return -1;
 	start.heap = s->heap;
 	start.locks = s->locks;
@@ -507,6 +493,7 @@ int recording_session_begin(struct recording_session *s)
 		start.collector = s->collector = collector_server_open(s->d);
 	if (s->plan->load && load_prepare(&s->load, &start, s->d) < 0)
 		return -1;
+	recording_session_aim_libraries(s);
 	if (s->plan->program && !s->plan->load &&
 	    load_attach(&s->load, s->plan->targets.data[0].pid, s->d) < 0)
 		return -1;

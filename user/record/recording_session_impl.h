@@ -144,6 +144,11 @@ void recording_session_obey(struct recording_session *s);
 
 /* --- recording_session_load.c --- */
 
+/* Open the servers of the libraries that are loaded into the program. 0, or -1 after a message. */
+int recording_session_open_libraries(struct recording_session *s);
+/* The load is known. If nothing else is recorded, the libraries are for nobody else. */
+void recording_session_aim_libraries(struct recording_session *s);
+
 /*
  * Read a signal. True if one came that ends the recording. Those with other meanings are noted for
  * later, and those for the program are passed on.

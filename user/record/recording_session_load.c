@@ -6,7 +6,30 @@
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
+#include "user/record/heap_server.h"
 #include "user/record/recording_session_impl.h"
+
+int recording_session_open_libraries(struct recording_session *s)
+{
+	const struct plan *plan = s->plan;
+
+	if (plan->timers)
+		s->heap = heap_server_open(HEAP_CLOCK, plan->capture.interval_ns, s->d);
+	else if (plan->heap && plan->load)
+		s->heap = heap_server_open(plan->heap, 0, s->d);
+	if (plan->locks)
+		s->locks = heap_server_open(HEAP_LOCKS, 0, s->d);
+	return (s->heap || !(plan->timers || (plan->heap && plan->load))) && (s->locks || !plan->locks) ? 0 : -1;
+}
+
+void recording_session_aim_libraries(struct recording_session *s)
+{
+	struct heap_server *servers[] = { s->heap, s->locks };
+
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+		if (servers[i] && s->plan->program && s->plan->follow == FOLLOW_OFF)
+			heap_server_aim(servers[i], s->load.pid);
+}
 
 /* The program that is recorded gets this signal, not the recorder. */
 static bool is_for_program(const struct recording_session *s)
