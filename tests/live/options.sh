@@ -157,6 +157,8 @@ cd .. || exit 1
 
 "$er_kernel" -n -o dry.er -- sleep 5 >out 2>&1
 check_that "-n records nothing" "$? == 0 && $(ls -d dry.er 2>/dev/null | wc -l) == 0 && $(wc -l <out) > 0"
+"$O/bin/collect" -n -H on -i on -s all --span 'x=libc:malloc' -F off true >out 2>&1
+check_that "collect -n: each kind of data is named" "$(grep -cE '^(heap: |I/O: |traced waits: |span: .*x=libc:malloc|followed: .*only the program itself)' out) == 5" "$(cat out)"
 check "-V" "$er_kernel" -V
 check "--check" "$er_kernel" --check
 record p.er -p 5m -t 0.3

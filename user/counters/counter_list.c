@@ -83,7 +83,7 @@ void counters_print(FILE *out, const char *units, counter_try_fn try)
 						.config = PERF_COUNT_HW_CPU_CYCLES,
 						.interval = COUNTER_RAW_INTERVAL };
 
-	fputs("Counters for er_kernel -h (all options: er_kernel --help):\n"
+	fputs("Counters for -h:\n"
 	      "  -h [+]name[~attribute=value]...[,interval][,name...]\n"
 	      "  intervals: on (as listed), hi (a tenth), lo (ten times), or a number of events\n"
 	      "  attributes: user=0, system=0, and what the unit's format in sysfs lists\n\n"

@@ -160,11 +160,16 @@ static void preview_times(const struct plan *plan, FILE *out)
 	vec_for_each(c, &plan->counters)
 		fprintf(out, "counter:        %s, every %llu\n", c->name,
 			(unsigned long long)c->event.interval);
+	if (plan->heap)
+		fprintf(out, "heap:           %s\n", plan->heap == HEAP_SAMPLED ?
+			"a sample, one allocation in 512 KiB" : "each allocation and free");
 	if (plan->capture.io)
 		fprintf(out, "I/O:            each system call that does I/O\n");
 	vec_for_each(p, &plan->probes)
 		fprintf(out, "probe:          %s, %zu place%s%s\n", p->spec.name, probe_nplaces(p),
 			probe_nplaces(p) == 1 ? "" : "s", p->counts_only ? ", counted only" : "");
+	vec_for_each(p, &plan->spans)
+		diag_say(out, "span:           %s", p->text);
 	if (plan->sample_s)
 		fprintf(out, "usage samples:  every %u s\n", plan->sample_s);
 	else
@@ -208,8 +213,12 @@ static void preview_flight(const struct plan *plan, const struct expname *name, 
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out)
 {
 	static const char *const follow[] = {
-		[FOLLOW_OFF] = "none", [FOLLOW_SHARED] = "all, in an experiment a program",
+		[FOLLOW_OFF] = "none", [FOLLOW_SHARED] = "all, with one experiment for each program",
 		[FOLLOW_ALL] = "all", [FOLLOW_MATCHING] = "those that match ",
+	};
+	static const char *const descendants[] = {
+		[FOLLOW_OFF] = "only the program itself", [FOLLOW_SHARED] = "all descendants",
+		[FOLLOW_ALL] = "all descendants", [FOLLOW_MATCHING] = "descendants that match ",
 	};
 	static const char *const archiving[] = { "no", "what names need", "whole binaries" };
 
@@ -220,7 +229,7 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 	if (name->group)
 		diag_say(out, "group:          %s", name->group);
 	preview_times(plan, out);
-	diag_say(out, "followed:       %s%s", follow[plan->follow],
+	diag_say(out, "followed:       %s%s", (plan->program ? descendants : follow)[plan->follow],
 		 plan->follow == FOLLOW_MATCHING ? plan->follow_regexp : "");
 	vec_for_each(t, &plan->targets) {
 		if (t->tid)
