@@ -381,9 +381,11 @@ static __noinline int send_events(const struct sample *sm, __u64 stack)
 
 /*
  * Only user frames. At a return the pc is where the caller goes on, as in a system call: then the leaf
- * is the caller. At an entry it is the function itself.
+ * is the caller. At an end the recorder makes it so. At an entry the leaf is the function itself.
  */
-static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int area, bool at_return)
+enum where { AT_ENTRY, AT_RETURN, AT_END };
+
+static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int area, enum where where)
 {
 	union stack_scratch *st = stack_begin(sm, area);
 	__u32 n;
@@ -391,12 +393,14 @@ static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int 
 	if (!st)
 		return 0;
 	n = walk_user(ctx, st, 0, sm, area);
-	if (at_return)
+	if (where == AT_RETURN)
 		st->s.flags &= ~ER_STACK_USER_EXACT;
+	else if (where == AT_END)
+		st->s.flags |= ER_STACK_RETURNS;
 	return stack_finish(st, sm, 0, n, NULL);
 }
 
-static __always_inline void send(struct pt_regs *regs, struct er_cpu *c, bool at_return)
+static __always_inline void send(struct pt_regs *regs, struct er_cpu *c, enum where where)
 {
 	struct sample sm;
 	__u64 stack = 0;
@@ -408,7 +412,7 @@ static __always_inline void send(struct pt_regs *regs, struct er_cpu *c, bool at
 	sm.flags = ER_CLOCK_USER;
 	area = claim_area();
 	if (area >= 0) {
-		stack = user_stack(regs, &sm, area, at_return);
+		stack = user_stack(regs, &sm, area, where);
 		release_area(area);
 	} else {
 		sm.ring = NULL;
@@ -426,7 +430,7 @@ int er_heap_enter(struct pt_regs *regs)
 		return 0;
 	began = cost_begin(c, ER_PROG_HEAP);
 	if (take_entry(regs))
-		send(regs, c, false);
+		send(regs, c, AT_ENTRY);
 	cost_end(c, ER_PROG_HEAP, began);
 	return 0;
 }
@@ -441,7 +445,7 @@ int er_heap_leave(struct pt_regs *regs)
 		return 0;
 	began = cost_begin(c, ER_PROG_HEAP);
 	if (take_return(regs))
-		send(regs, c, true);
+		send(regs, c, AT_RETURN);
 	cost_end(c, ER_PROG_HEAP, began);
 	return 0;
 }
@@ -456,7 +460,7 @@ int er_heap_end(struct pt_regs *regs)
 		return 0;
 	began = cost_begin(c, ER_PROG_HEAP);
 	if (take_end(regs))
-		send(regs, c, false);
+		send(regs, c, AT_END);
 	cost_end(c, ER_PROG_HEAP, began);
 	return 0;
 }

@@ -140,6 +140,10 @@ traced()
 		[ "$(awk -v f="$f" '$5 == f { print $1, $2, $3, $4 }' rows)" = "$line" ] && echo "$f" >>"$name.good"
 	done
 	check_that "$name: allocations and leaks by function" "$(grep -c . "$name.good") == 6" "$(cat "$name.good" rows record.err)"
+	"$er_print" -metrics e.heapalloccnt -functions "$name.er" >leaves 2>&1
+	# glibc's malloc is called by operator new.
+	[ -z "$2" ] || check_that "$name: a stack begins with the caller" \
+		"$(awk '$2 == "keep" { print $1 }' leaves) == 5000" "$(cat leaves)"
 	check_that "$name: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
 }
 
