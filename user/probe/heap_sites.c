@@ -158,16 +158,34 @@ static bool jumps_at_once(const struct image_file *im, uint64_t addr, uint64_t *
 	return true;
 }
 
+/*
+ * The address of the file's own function that this entry of its procedure linkage table calls. 0: it is none, or
+ * calls another file. (Another file could define a function of this name and be asked first. An allocator's inner
+ * functions have no such double.)
+ */
+static uint64_t of_entry(const struct symtab *t, const struct sym *entry)
+{
+	const char *plt = strstr(entry->name, "@plt");
+	size_t n, len = plt ? plt - entry->name : 0;
+	const struct sym *syms = symtab_syms(t, &n);
+
+	for (size_t i = 0; len && !plt[4] && i < n; i++) {
+		if (!syms[i].elsewhere && !strncmp(syms[i].name, entry->name, len) && !syms[i].name[len])
+			return syms[i].addr;
+	}
+	return 0;
+}
+
 /* The ends of one function; functions that it jumps to are added to the list. False: not all are known. */
 static bool add_ends_of(struct heap_sites *h, const struct binary_look *l, const struct image_file *im,
 			uint64_t addr, address_list *todo)
 {
 	const struct sym *sym = symtab_find(l->symbols, addr);
+	uint64_t target = sym && sym->addr == addr ? of_entry(l->symbols, sym) : 0;
 	probe_ends ends = { 0 };
-	uint64_t target;
 	bool ok;
 
-	if (jumps_at_once(im, addr, &target)) {
+	if (target || jumps_at_once(im, addr, &target)) {
 		add_address(todo, target);
 		return true;
 	}
