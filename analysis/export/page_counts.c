@@ -72,7 +72,7 @@ void page_counts_add(struct page_counts *c, const struct metric_set *ms, const s
 	struct count_class adds = { .heap = h->stream->kind == ER_PKT_HEAP };
 
 	if (adds.heap)
-		ev.heap = page_heap_add(&c->heap, h);
+		ev.heap = page_heap_add(&c->heap, ms->leaks, h);
 	else
 		ev.subject = n ? subject_of(&c->subjects, h) : 0;
 	for (size_t i = 0; i < n; i++) {

@@ -328,7 +328,8 @@ int page_events_read(const struct export *x, struct page_events *ret)
 {
 	struct view_state *v = x->view;
 
-	*ret = (struct page_events){ .has_spans = session_has_spans(v->session), .no_counts = x->redact, .filtered = v->filter,
+	*ret = (struct page_events){ .has_spans = session_has_spans(v->session), .no_counts = x->redact,
+				      .filtered = v->filter,
 				      .metrics = counts_possible(v->metric_set) ? v->metric_set : NULL,
 				      .locks.session = v->session };
 	if (!x->redact)

@@ -41,7 +41,7 @@ static bool is_exact(const struct page_heap *ph, const struct heap_call *c)
 	       from_start < EXACT_BELOW;
 }
 
-uint32_t page_heap_add(struct page_heap *ph, const struct hit *h)
+uint32_t page_heap_add(struct page_heap *ph, const struct leaks *l, const struct hit *h)
 {
 	const struct packet *p = h->packet;
 	struct heap_stream *s;
@@ -56,6 +56,7 @@ uint32_t page_heap_add(struct page_heap *ph, const struct hit *h)
 				.type = type < 0 || type > HEAP_MUNMAP ? HEAP_MUNMAP + 1 : type,
 				.size = packet_int(p, s->size),
 				.addr = packet_int(p, s->addr),
+				.temporary = leaks_temporary(l, p),
 				.stream = ph->streams.len - 1,
 				.order = s->n++ };
 	if (c.type == HEAP_REALLOC)
@@ -143,7 +144,7 @@ static void put_value(struct pack *p, enum column column, const struct heap_call
 {
 	switch (column) {
 	case TYPE:
-		pack_uint(p, c->type);
+		pack_uint(p, c->type | c->temporary << 3);
 		break;
 	case SIZE:
 		pack_uint(p, c->size);

@@ -15,6 +15,7 @@
 
 struct experiment;
 struct hit;
+struct leaks;
 struct pack;
 struct view_state;
 
@@ -24,6 +25,7 @@ struct heap_call {
 	uint64_t size, addr, old_addr;
 	uint32_t stream, order; /* index into streams; place in the stream */
 	uint8_t type;		/* enum heap_type; above: unknown, and without effect */
+	bool temporary;		/* leaks.h */
 };
 
 /* The calls of one experiment. */
@@ -44,7 +46,7 @@ struct page_heap {
 };
 
 /* Add the packet's call. Returns its number, from 1; 0 for a packet of another kind. */
-uint32_t page_heap_add(struct page_heap *ph, const struct hit *h);
+uint32_t page_heap_add(struct page_heap *ph, const struct leaks *l, const struct hit *h);
 /* Sort the calls of each stream by time, as they happened. Numbers change to those in `rank`. */
 void page_heap_sort(struct page_heap *ph);
 /* Whether the page can compute from these calls; it cannot if there are none. */

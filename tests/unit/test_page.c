@@ -7,6 +7,7 @@
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
 #include "analysis/metrics/hit.h"
+#include "analysis/metrics/leaks.h"
 #include "analysis/metrics/pass.h"
 #include "tests/unit/session_fixture.h"
 
@@ -208,6 +209,61 @@ static void test_losses(void **state)
 	fixture_free(&o);
 }
 
+static void put_call(struct exp_builder *b, enum heap_type type, int64_t size, int64_t addr)
+{
+	const int64_t values[] = { 1, 1, 0, exp_builder_now(b), exp_builder_stack(b, "main>call"), type, size, addr, 0 };
+
+	expwriter_packet(exp_builder_writer(b), ER_PKT_HEAP, values, NULL);
+}
+
+/* Calls for memory have the order in which they happened. Without clock data there are only these. */
+static void test_heap(void **state)
+{
+	struct page_events p;
+	struct opened o;
+
+	fixture_new(&o);
+	expwriter_profile(exp_builder_writer(o.builder), ER_PKT_HEAP, NULL);
+	exp_builder_at(o.builder, 5000000);
+	put_call(o.builder, HEAP_FREE, 0, 0x1000);
+	exp_builder_at(o.builder, 3000000);
+	put_call(o.builder, HEAP_MALLOC, 70, 0x1000);
+	put_call(o.builder, HEAP_MMAP, 4096, 0x2000);
+	fixture_open(&o);
+	assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &p), 0);
+	assert_int_equal(p.all.len, 0);
+	assert_int_equal(p.threads.data[0].n, 3);
+	assert_int_equal(p.counts.all.len, 3);
+	assert_true(page_heap_usable(&p.counts.heap));
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(p.counts.all.data[i].heap, i + 1);
+	assert_int_equal(p.counts.heap.calls.data[0].size, 70);
+	assert_int_equal(p.counts.heap.calls.data[1].type, HEAP_MMAP);
+	assert_int_equal(p.counts.heap.calls.data[2].type, HEAP_FREE);
+	page_events_free(&p);
+	fixture_free(&o);
+}
+
+/* JavaScript would round these numbers. */
+static void test_large_heap(void **state)
+{
+	static const int64_t addrs[] = { (int64_t)1 << 53, ((int64_t)1 << 53) - 10, 0x1000 };
+	static const int64_t sizes[] = { 10, 10, -5 };
+	struct page_events p;
+	struct opened o;
+
+	for (size_t i = 0; i < 3; i++) {
+		fixture_new(&o);
+		expwriter_profile(exp_builder_writer(o.builder), ER_PKT_HEAP, NULL);
+		put_call(o.builder, HEAP_MALLOC, sizes[i], addrs[i]);
+		fixture_open(&o);
+		assert_int_equal(page_events_read(&(struct export){ .view = &o.view, .diag = &o.diag }, &p), 0);
+		assert_false(page_heap_usable(&p.counts.heap));
+		page_events_free(&p);
+		fixture_free(&o);
+	}
+}
+
 static void test_nothing(void **state)
 {
 	struct page_events p;
@@ -226,7 +282,8 @@ int main(void)
 		cmocka_unit_test(test_varints), cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_base64),  cmocka_unit_test(test_events),
 		cmocka_unit_test(test_counted), cmocka_unit_test(test_overview),
-		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_losses),  cmocka_unit_test(test_heap),
+		cmocka_unit_test(test_large_heap),
 		cmocka_unit_test(test_nothing),
 	};
 

@@ -60,7 +60,7 @@ function fromDifferences(values) {
 async function readHeap(base64) {
 	const s = sections(await inflate(base64)), heap = parseBytes(s.json), n = countInts(s.htyp)
 	const values = (bytes, read) => read(bytes, n, new Float64Array(n))
-	const type = values(s.htyp, readUints), size = values(s.hsiz, readUints), addr = fromDifferences(values(s.hadr, readInts))
+	const types = values(s.htyp, readUints), type = types.map(t => t & 7), temporary = types.map(t => t >> 3), size = values(s.hsiz, readUints), addr = fromDifferences(values(s.hadr, readInts))
 	const old = values(s.hold, readInts).map((v, i) => v + addr[i]), time = fromDifferences(values(s.htim, readInts))
 	let at = 0
 	const streams = heap.streams.map(([count, id, pid, mean, end]) => ({ id, pid, mean, end, from: at, to: at += count }))
@@ -69,7 +69,7 @@ async function readHeap(base64) {
 		for (let i = from; i < to; i++)
 			variance[i] = varianceOf(mean, type[i], size[i])
 	}
-	return { ...heap, n, streams, type, size, addr, old, time, variance }
+	return { ...heap, n, streams, type, temporary, size, addr, old, time, variance }
 }
 
 // Which calls pass the filter; how much of each was never freed.
@@ -83,6 +83,9 @@ export function passingCalls({ metrics, counts }, state, heap) {
 	})
 	return ret
 }
+
+// How many of them are temporary allocations.
+export const temporaryCalls = ({ temporary }, passed) => temporary.reduce((n, t, i) => n + (passed[i] && t), 0)
 
 // --- replaying ---
 

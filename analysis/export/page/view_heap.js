@@ -3,12 +3,14 @@
 // numbers of allocations by size.
 import { el } from './dom.js'
 import { secondsOfNs } from './format.js'
-import { addCounts } from './counts.js'
-import { allocationSums, allocationVariances, highestPeak, memoryOverTime, passingCalls } from './heap.js'
+import { allocationSums, allocationVariances, highestPeak, memoryOverTime, passingCalls, temporaryCalls } from './heap.js'
 import { placeSums } from './places.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
 import { ioChoices, made, numberLine, rangeLines, rangeOf, showRows, showUnread, sortedBy, valueColumns } from './view_counts.js'
+
+// Nothing at all is no estimate.
+const marked = v => (Number(v) ? '~' : '') + v
 
 const HEAP_ESTIMATE = '~ marks an estimate: only a sample of the allocations was recorded.'
 
@@ -26,7 +28,7 @@ function frameName({ funcs }, { funcOf, place, pcs }, v) {
 function stackColumns(page, metrics) {
 	const [n, bytes] = valueColumns(page, metrics), { sampled } = page.heap
 	const error = { id: 'error', title: `${bytes.title} Std. Error`, width: '10.5em', value: r => r.values ? r.error : -Infinity, text: r => r.values ? String(Math.round(r.error)) : '' }
-	return [n, sampled ? { ...bytes, text: r => r.values ? '~' + bytes.text(r) : '' } : bytes, ...sampled && page.state.errors ? [error] : [],
+	return [n, sampled ? { ...bytes, text: r => r.values ? marked(bytes.text(r)) : '' } : bytes, ...sampled && page.state.errors ? [error] : [],
 		{ id: 'name', title: 'Name', left: true, text: r => r.name }]
 }
 
@@ -65,25 +67,24 @@ function showStacks(page, part, command) {
 // --- memory in use ---
 
 function bytesColumn(id, title, estimate) {
-	return { id, title: `Bytes ${title}`, width: '9.5em', value: r => r[id], text: r => (estimate ? '~' : '') + r[id] }
+	return { id, title: `Bytes ${title}`, width: '9.5em', value: r => r[id], text: r => estimate ? marked(r[id]) : String(r[id]) }
 }
 
 function showMemory(page, part, command) {
 	const { data, state, heap } = page, calls = heap.get(), { sampled } = heap
 	if (!calls)
 		return showUnread(page, part)
-	const rows = memoryOverTime(calls, passingCalls(data, state, calls).passed)
+	const { passed } = passingCalls(data, state, calls), rows = memoryOverTime(calls, passed)
 	showRows(page, part, command, [{ id: 'time', title: 'Time', unit: 'sec.', width: '7em', value: r => r.time, text: r => secondsOfNs(r.time) }, bytesColumn('bytes', 'In Use', sampled),
 		...sampled && state.errors ? [bytesColumn('error', 'Std. Error')] : [], bytesColumn('highest', 'Highest', sampled), { ...bytesColumn('allocated', 'Allocated', sampled), width: null }], rows)
-	const temporary = data.metrics.findIndex(m => m.id === 'heaptempcnt')
-	part.notes.append(el('span.hint', {}, sampled ? HEAP_ESTIMATE : `Temporary allocations: ${temporary < 0 ? 0 : addCounts(data, state, 1, () => 0)[temporary][0]}. ` +
+	part.notes.append(el('span.hint', {}, sampled ? HEAP_ESTIMATE : `Temporary allocations: ${temporaryCalls(calls, passed)}. ` +
 		'Each was freed by its thread before this thread made another one.'))
 }
 
 // --- numbers of allocations ---
 
 function heapPanel({ sampled }, title, labels, s) {
-	const [least, most, n] = labels, bytes = numberLine('Total bytes', sampled ? [s.bytes] : s.bytes)
+	const [least, most, n] = labels, bytes = numberLine('Total bytes', sampled && s.bytes ? [s.bytes] : s.bytes)
 	return panelNode([[title, null], ...rangeLines(s.sizes), numberLine(least, s.least), numberLine(most, s.most), numberLine(n, s.n), bytes,
 		...sampled ? [numberLine('Standard error, bytes', Math.round(Math.sqrt(s.variance)))] : []])
 }
