@@ -144,7 +144,7 @@ async function tabs(t) {
 	await full.check('.choices label:has-text("Wakers") input')
 	await full.keyboard.press('Escape')
 	const lacks = await full.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
-	t.check('all other tabs are shown', !lacks.some(n => !['Cgroups', 'Spans', 'Counters', 'Memory, I/O'].includes(n)), lacks.join(' '))
+	t.check('all other tabs are shown', !lacks.some(n => !['Cgroups', 'Spans', 'Counters', 'Memory objects', 'Memory, I/O'].includes(n)), lacks.join(' '))
 	await full.context().close()
 }
 
