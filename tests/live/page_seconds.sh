@@ -57,5 +57,8 @@ node "$top/tests/lib/page_estimates.mjs" "$top/analysis/export/page/" e.html >es
 compared=$(awk '$1 == "compared" { print $2 }' estimates)
 check_that "times within a second are estimated with honest errors" \
 	"${compared:-0} > 20 && $(awk '$1 == "within" { print $2 }' estimates) >= 0.9 * ${compared:-0}" "$(cat estimates)"
+sums=$(awk '$1 == "sums" { print $2 }' estimates)
+check_that "and so are their sums over all threads" \
+	"${sums:-0} > 4 && $(awk '$1 == "sums_within" { print $2 }' estimates) >= 0.9 * ${sums:-0}" "$(cat estimates)"
 export top
 in_browser

@@ -53,6 +53,8 @@ export function exactStates(data, state, { perThread, squares }) {
 
 // --- parts of seconds ---
 
+// Threads wait for each other and share CPUs, so their errors are not independent. That of a sum is at most the sum of theirs.
+
 function addParts(data, inParts, passes, sums, ret) {
 	const { snaps } = data, byExp = new Map()
 	for (const { e, part } of inParts)
@@ -65,6 +67,8 @@ function addParts(data, inParts, passes, sums, ret) {
 			addPart(data, part, thread, owners.filter(passes), exact, sums, ret)
 		}
 	}
+	ret.cpuVariance **= 2
+	ret.variance = ret.variance.map(error => error ** 2)
 }
 
 // Several owners have the thread with the same index, if its TID came again. Those without a thread are alone.
@@ -90,9 +94,10 @@ function addPart(data, part, thread, owners, exact, sums, ret) {
 		return
 	const { us, variance } = divideTimes(part, thread, times, lifeInside(data, part, thread, times))
 	us.forEach((v, k) => { sums[owners[0] * NKINDS + k] += v * 1000 })
-	ret.cpuVariance += variance[0] * 1e6
+	const error = k => Math.sqrt(Math.max(0, variance[k])) * 1000
+	ret.cpuVariance += error(0)
 	for (let k = 1; k < NSUMMED; k++)
-		ret.variance[stateOf(data, k)] += variance[k] * 1e6
+		ret.variance[stateOf(data, k)] += error(k)
 }
 
 // How long a thread lived inside a part; null: its life in the second is not that of the list of threads.
