@@ -96,17 +96,35 @@ void raws_restart(struct raws *r)
 	memset(r->nlacking, 0, sizeof(r->nlacking));
 }
 
+/*
+ * A leaf that is about to return: go on at its return address. The rules of its last instruction may have registers
+ * where they were saved, below the stack pointer, and what is there is not copied.
+ */
+static void do_return(struct er_stack *s)
+{
+	struct er_raw *raw = raw_of(s);
+
+	if (!(s->flags & ER_STACK_RETURNS) || raw->nbytes < sizeof(uint64_t))
+		return;
+	raw->regs[ER_DWARF_RIP] = raw->bytes[0];
+	raw->regs[ER_DWARF_RSP] += sizeof(uint64_t);
+	raw->nbytes -= sizeof(uint64_t);
+	memmove(raw->bytes, (const uint64_t *)raw->bytes + 1, raw->nbytes);
+	s->flags &= ~(ER_STACK_RETURNS | ER_STACK_USER_EXACT);
+}
+
 void raws_take(struct raws *r, const struct er_stack *s)
 {
 	struct er_stack *copy = xmalloc(size_of(s));
 
 	memcpy(copy, s, size_of(s));
+	do_return(copy);
 	vec_push(&r->waiting, (struct waiting){ .stack = copy });
 	map_put(&r->ids, s->id, NULL);
-	r->bytes += size_of(s);
+	r->bytes += size_of(copy);
 	r->had_many |= r->bytes > MANY_BYTES;
 	r->ntaken++;
-	r->taken_bytes += raw_of(s)->nbytes;
+	r->taken_bytes += raw_of(copy)->nbytes;
 }
 
 /* Pass the walked stack on as if BPF had sent it. */
