@@ -182,7 +182,7 @@ environment()
 	local list=$1
 	shift
 	env ${list:+LD_PRELOAD=$list} "$@" sh -c 'env; ./exec 0; ./exec 6 ./exec 1; exec ./exec 5' 2>env.err |
-		grep -vE '^(_|ER_COLLECTOR|OLDPWD)='
+		grep -vE '^(_|ER_COLLECTOR|OLDPWD)=' | sort
 }
 if gcc -D_GNU_SOURCE exec.c -o exec 2>/dev/null; then
 	for list in "" libm.so.6; do
