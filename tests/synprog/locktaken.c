@@ -5,8 +5,8 @@
  *
  * HOW: `fork`: a child takes them as well; `exec`: it goes on as another `locktaken`; `kill`: it ends by
  * SIGKILL; `many NUMBER`: so many mutexes, each taken twice in `at_each`; `turns NUMBER TURNS IN OUT`: in each
- * turn waits for a byte from IN, takes one mutex so often, writes a byte to OUT, and prints the ns of CPU
- * time that taking and releasing it needed.
+ * turn waits for a byte from IN, takes one mutex so often, prints the ns of CPU time that taking and
+ * releasing it needed, and writes a byte to OUT.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -184,9 +184,10 @@ static int turns(long n, int nturns, const char *in, const char *out)
 		if (read(from, &byte, 1) != 1)
 			truth_die(in);
 		ns = turn(n);
+		printf("%.4f\n", ns);
+		fflush(stdout);
 		if (write(to, &byte, 1) != 1)
 			truth_die(out);
-		printf("%.4f\n", ns);
 	}
 	return 0;
 }
