@@ -219,7 +219,8 @@ void put_held_stacks(struct expwriter *w)
 		put_stack(w, s, &w->held.data[at + HELD_WORDS]);
 		at += HELD_WORDS + s->npcs + s->nuids;
 	}
-	w->held.len = w->nheld = 0;
+	vec_free(&w->held); /* there may be a thousand writers, most of them idle */
+	w->nheld = 0;
 	if (packets.len)
 		buf_add(out, packets.data, packets.len);
 	buf_free(&packets);
