@@ -89,9 +89,9 @@ async function counters(t) {
 		await filtered(t, 'counted.html', `${hash ? hash + '&' : ''}metric="n.cycles"&columns=["n.insts"]`, expr, async (page, filter) => {
 			const what = [hash, expr].filter(Boolean).join(' ') || 'everything'
 			totals.add(await functions(t, page, what, filter))
-			await calltree(t, page, what, filter)
 			if (i % 3)
 				return
+			await calltree(t, page, what, filter)
 			for (const func of ['hot', 'work'])
 				await callers(t, page, what, filter, func)
 			await places(t, page, what, filter)
