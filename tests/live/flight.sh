@@ -191,13 +191,15 @@ start m.er --flight 1000s,16M # the present segment is the only one
 records() { ask status; grep -q '^recorded: *[1-9]' ctl.out; }
 await records
 for f in /proc/$pid/fd/*; do
-	[ "$(readlink "$f")" = / ] && [ -d "$f" ] && [ "$(stat -f -c %T "$f")" = tmpfs ] && root=$f && break
+	[ "$(readlink "$f")" = / ] && [ -d "$f" ] && [ "$(stat -f -c %T "$f")" = tmpfs ] && exec 8<"$f" && break
 done
+root=/proc/$$/fd/8 # the recorder may close that descriptor
 dd if=/dev/zero of="$root/filler" bs=4096 2>/dev/null
 dump_is_good() { ask dump && [ -e m.1/m.erg ]; } # a segment that could not be written is not dumped
 await dump_is_good
 check_that "the next segment has memory of its own" "$(grep -c 'cannot be created' m.er.err) == 0" "$(cat m.er.err)"
-rm "$root/filler"
+check "the memory has room again" rm "$root/filler"
+exec 8<&-
 ask dump
 check_that "with room the next dump is good, too" "$? == 0 && $([ -e m.2/m.erg ]; echo $?) == 0" \
 	"$(cat ctl.out ctl.err m.er.err)"
