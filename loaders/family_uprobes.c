@@ -151,15 +151,51 @@ int family_uprobes_define(struct family_uprobes **u, int prog, const struct upro
 
 /* --- breakpoints --- */
 
+/*
+ * When a CPU changes from one process of a family to another, the kernel may exchange their events instead of
+ * changing them. Each event still names the process that it was made for. When one of the two ends, the events go
+ * that name the other, and the kernel takes the breakpoints out of that one. It does not exchange events that are
+ * read with their samples, which it inherits since 6.12. We read no sample.
+ */
+static int open_inherited(struct perf_event_attr *attr, pid_t tid)
+{
+	int fd;
+
+	attr->inherit = 1;
+	attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+	fd = syscall(SYS_perf_event_open, attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	attr->sample_type = 0;
+	return syscall(SYS_perf_event_open, attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+bool family_uprobes_hold(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.inherit = 1,
+		.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID,
+		.exclude_kernel = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EINVAL;
+}
+
 static int open_event(struct place *p, pid_t tid, bool inherit)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = sizeof(attr),
 		.config = p->id,
-		.inherit = inherit,
 	};
-	int event = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int event = inherit ? open_inherited(&attr, tid) :
+			      syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (event < 0)
 		return -errno;

@@ -22,6 +22,11 @@ struct uprobe_site;
 /* Whether this user may define such places here. */
 bool family_uprobes_possible(void);
 /*
+ * Whether each process keeps its breakpoints until it ends. Before Linux 6.12 a process may lose all of them when
+ * a relative ends, and nothing tells.
+ */
+bool family_uprobes_hold(void);
+/*
  * Define the places; `prog` is the program's descriptor, its section is "uprobe", and uprobes_prepare was
  * not called for it. Nothing runs yet. Adds to *u, which is made if it is NULL. Returns 0, or -errno; *bad is
  * then the site that failed.

@@ -155,6 +155,14 @@ words="all family"
 attach family "$collect" -p off -H on -P
 compare "family" family.er out 4 $functions
 check_that "family: processes have experiments of their own" "$(ls -d family.er/_* | wc -l) == 3" "$(ls family.er)"
+# A process keeps its breakpoints when one ends with which the kernel has exchanged its events.
+words="all relatives"
+attach relatives "$collect" -p off -H on -P
+if grep -q 'before Linux 6.12' record.err; then
+	check_that "relatives: that they may lose breakpoints is said once" "$(wc -l <record.err) == 1" "$(cat record.err)"
+else
+	compare "relatives" relatives.er out 2 $functions
+fi
 words="family"
 attach founder "$collect" -F off -p off -H on -P
 check_that "-F off: children are not recorded" "$(ls -d founder.er/_* 2>/dev/null | wc -l) == 0" "$(ls founder.er)"

@@ -3,15 +3,17 @@
  * Allocates and frees, and prints what it did: for each function "NAME.allocs", "NAME.bytes",
  * "NAME.leaks" and "NAME.leaked", tab, number. `heap fork` does the same in a child as well, `heap
  * threads` in four threads, which free each other's blocks. `heap sampled` leaks blocks for -H sampled.
- * `heap attached` prints "ready" and then does each of "all", "threads", "odd" and "family" when it reads that
- * word. It prints "done" afterwards, and the numbers when its input ends. "family": three descendants do what "all"
- * is: a child of another thread, its child, and a program that a child of vfork has become. `heap quiet` does it
+ * `heap attached` prints "ready" and then does each of "all", "threads", "odd", "family" and "relatives" when it reads
+ * that word. It prints "done" afterwards, and the numbers when its input ends. "family": three descendants do what "all"
+ * is: a child of another thread, its child, and a program that a child of vfork has become. "relatives": a
+ * child does what "all" is after its own children have ended, with which it took turns. `heap quiet` does it
  * without printing.
  * `heap churn N` makes N pairs of malloc and free at a depth of 20 calls and prints the CPU time and the
  * elapsed time of a pair in ns.
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -289,6 +291,52 @@ static void family(void)
 	pthread_join(t, NULL);
 }
 
+/* A process and its child take turns on one CPU, so that it changes from one to the other directly. */
+static void take_turns(int to, int from)
+{
+	char turn = 0;
+
+	for (int i = 0; i < 10; i++)
+		if (write(to, &turn, 1) != 1 || read(from, &turn, 1) != 1)
+			_exit(1);
+}
+
+static void have_relative(void)
+{
+	int there[2], back[2];
+	pid_t pid;
+
+	if (pipe(there) || pipe(back))
+		_exit(1);
+	pid = fork();
+	if (!pid) {
+		take_turns(back[1], there[0]);
+		_exit(0);
+	}
+	take_turns(there[1], back[0]);
+	waitpid(pid, NULL, 0);
+}
+
+/* A child goes on when its own children have ended. */
+static void relatives(void)
+{
+	cpu_set_t one;
+	pid_t pid = fork();
+
+	if (pid) {
+		waitpid(pid, NULL, 0);
+		return;
+	}
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		_exit(1);
+	for (int i = 0; i < 50; i++)
+		have_relative();
+	all();
+	_exit(0);
+}
+
 static int attached(void)
 {
 	char word[100], *before[100];
@@ -304,6 +352,8 @@ static int attached(void)
 			threads();
 		else if (!strcmp(word, "family\n"))
 			family();
+		else if (!strcmp(word, "relatives\n"))
+			relatives();
 		else if (!strcmp(word, "odd\n")) {
 			refused();
 			leave();

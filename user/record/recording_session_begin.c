@@ -13,6 +13,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/program.h"
+#include "loaders/family_uprobes.h"
 #include "loaders/features.h"
 #include "loaders/privilege.h"
 #include "user/record/collector_attach.h"
@@ -342,6 +343,14 @@ static void tell_attached(struct recording_session *s)
 			"let the recorder start the program");
 }
 
+/* Breakpoints that descendants inherit: of a program that runs already, or that is set-user-id. */
+static void tell_family(struct recording_session *s)
+{
+	if (s->plan->heap && s->plan->heap_sites.inherit && !family_uprobes_hold())
+		tell(s, "-H: the heap of descendants may be incomplete, and nothing shows where: before Linux 6.12 a "
+			"process can lose its breakpoints when a relative ends; a kernel from 6.12 on keeps them");
+}
+
 static void tell_all(struct recording_session *s)
 {
 	if (s->clock || s->tasks)
@@ -349,6 +358,7 @@ static void tell_all(struct recording_session *s)
 	else if (s->capture)
 		features_naming(tell_lack, s);
 	tell_attached(s);
+	tell_family(s);
 }
 
 static void watch(struct recording_session *s, int fd)

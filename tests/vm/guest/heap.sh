@@ -33,3 +33,8 @@ for f in leak churn grow zeroed aligned map refused leave after_leaving; do
 done
 er_print -header h.er >header 2>&1
 says "nothing is lost" "$(grep -c 'heap event' header err | awk -F: '{ n += $2 } END { print n }') == 0" "$(cat header err)"
+case $(uname -r) in
+6.[0-9].* | 6.1[01].*) want=1 ;;
+*) want=0 ;;
+esac
+says "descendants that may lose their breakpoints are announced" "$(grep -c 'before Linux 6.12' err) == $want" "$(cat err)"
