@@ -29,17 +29,21 @@ LDFLAGS := -pthread -Wl,--as-needed
 ifdef SAN
 # Only clang has coverage for libFuzzer. NULL + 0 occurs with empty vectors. Newer C standards
 # allow it, but clang 14 reports it, so this check is off.
-CFLAGS  += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
+CFLAGS  += -fPIC -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
            -fno-sanitize=pointer-overflow \
            -w # warnings are the business of the other builds
 CPPFLAGS += -D__SANITIZE_ADDRESS__ # gcc's word for it, which clang lacks
 LDFLAGS += -fsanitize=address,undefined
+# For the library of the tests, which has a line editor like the tools.
+TESTS_LIBS := -Wl,-rpath,'$$ORIGIN/../..' -ledit
 endif
 
 # The analysis engine needs no BPF, no clang and no root.
-# libopcodes has no stable interface, so it is linked statically, with the libraries it needs.
+# libopcodes has no stable interface, so it is linked statically, with the libraries it needs. What is tested with
+# sanitizers is not installed.
 have_lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a)
-DISASM_LIBS   := -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(or $(call have_lib,zstd),-lzstd)
+DISASM_LIBS   := $(if $(SAN),-lopcodes -lbfd -lzstd,\
+                 -l:libopcodes.a -l:libbfd.a $(call have_lib,sframe) $(or $(call have_lib,zstd),-lzstd))
 # For code of other machines a shared libopcodes of the same version is loaded (opcodes.h).
 $(O)/analysis/symbols/%.o: CPPFLAGS += -DBINUTILS_VERSION='"$(binutils_version)"'
 binutils_version := $(shell objdump --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')
@@ -153,10 +157,16 @@ $(tools): $(O)/bin/%: $(O)/tools/%.o $(O)/libanalysis.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(ANALYSIS_LIBS) $(TOOL_LIBS) -o $@
 
-# Tests. A unit test that includes recorder headers links the recorder too.
-$(unit_tests) $(live_progs) $(unwind_progs): $(O)/tests/%: $(O)/tests/%.o $(O)/libfixtures.a $(O)/librecord.a $(O)/libanalysis.a
+# Tests. A unit test that includes recorder headers links the recorder too. With sanitizers a program would be
+# 12 MB and take a second to link, so the tests share a library there.
+tests_lib := $(if $(SAN),$(O)/libtests.so,$(O)/libfixtures.a $(O)/librecord.a $(O)/libanalysis.a)
+$(O)/libtests.so: $(fixtures_obj) $(unwind_fixtures_obj) $(record_obj) $(analysis_obj)
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(RECORD_LIBS) -lcmocka -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) -shared $^ $(RECORD_LIBS) $(TESTS_LIBS) -o $@
+
+$(unit_tests) $(live_progs) $(unwind_progs): $(O)/tests/%: $(O)/tests/%.o $(tests_lib)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $^ $(TESTS_LIBS) $(RECORD_LIBS) -lcmocka -o $@
 
 $(O)/tests/bench/attach: ANALYSIS_LIBS += -lbpf
 $(benches) $(golden): $(O)/tests/%: $(O)/tests/%.o $(fixtures_obj) $(O)/libanalysis.a
