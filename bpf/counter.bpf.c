@@ -89,7 +89,7 @@ static __always_inline void overflow(struct bpf_perf_event_data *ctx, struct er_
 		return;
 	sm.ring = er_this_ring();
 	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
-	send_overflow(ctx, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK), counter);
+	send_overflow(ctx, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK, true), counter);
 }
 
 SEC("perf_event")

@@ -77,7 +77,13 @@ enum er_stack_flags {
 	ER_STACK_GUESSED = 1 << 6,
 	/* The user leaf is about to return to the next frame. The recorder leaves it out. */
 	ER_STACK_RETURNS = 1 << 7,
+	/* Memory could not be read. A stack of the same id with AGAIN may come, and replaces the user frames. */
+	ER_STACK_UNREAD = 1 << 8,
+	ER_STACK_AGAIN = 1 << 9,
 };
+
+/* In place of a kernel function's number in a call; the loader replaces it (loaders/typed.c). */
+enum { ER_CALL_SCHEDULE_RESUME = 0x65720001 };
 
 /*
  * Kernel frames, then user frames, each leaf first. Callers are return addresses. A user frame is

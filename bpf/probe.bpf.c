@@ -197,7 +197,7 @@ static __always_inline void hit(void *ctx, bool user, struct er_cpu *c)
 	sm.flags = user ? ER_CLOCK_USER : er_sample_flags(0);
 	area = claim_area();
 	if (area >= 0) {
-		stack = sample_stack(ctx, &sm, area);
+		stack = sample_stack(ctx, &sm, area, false);
 		release_area(area);
 	} else {
 		sm.ring = NULL;

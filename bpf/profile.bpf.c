@@ -113,7 +113,7 @@ static __always_inline void early_stack(void *ctx, struct er_cpu *c, struct task
 	if (!leave_foretold(t))
 		return;
 	wait_sample(&sm, p, t, c);
-	t->early_stack = wait_stack(ctx, &sm, &er_skip_leave);
+	t->early_stack = wait_stack(ctx, &sm, &er_skip_leave, false);
 }
 
 static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt,

@@ -103,8 +103,6 @@ struct {
 	__type(value, union stack_scratch);
 } er_asleep SEC(".maps");
 
-enum { TMPFS_MAGIC = 0x01021994 };
-
 struct at_hand {
 	__u64 end; /* the address behind the piece */
 	bool yes;  /* the answer */
@@ -112,17 +110,13 @@ struct at_hand {
 
 static long stack_vma(struct task_struct *p, struct vm_area_struct *vma, struct at_hand *h)
 {
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-
-	h->yes = h->end <= BPF_CORE_READ(vma, vm_end) &&
-		 (!file || BPF_CORE_READ(file, f_inode, i_sb, s_magic) == TMPFS_MAGIC);
+	h->yes = h->end <= BPF_CORE_READ(vma, vm_end) && vma_is_kernels(vma);
 	return 0;
 }
 
 /*
  * Whether a sleeping thread's memory can be read without waiting for another program. bpf_find_vma
- * fails if the lock of the address space is not free; a program can hold it for ever. A page of
- * a file may have to come from a file system in user space, which may never answer.
+ * fails if the lock of the address space is not free; a program can hold it for ever.
  */
 static __always_inline bool is_at_hand(struct raw_copy *w, __u64 from, __u32 size)
 {

@@ -89,6 +89,7 @@ struct unwind_env {
 	__u64 window[WINDOW_WORDS];
 	__u64 base, bytes; /* of what the window holds */
 	__u64 word;        /* that er_read() has read */
+	__u64 missed;      /* the last address that it could not read; 0: none */
 	__u64 leaf[ER_DWARF_COUNT];
 	struct unwind_regs r;
 	struct er_unwind_rule rule;
@@ -142,6 +143,14 @@ static __always_inline bool window_has(const struct unwind_env *env, __u64 at)
 	return at >= env->base && at - env->base < env->bytes;
 }
 
+static __always_inline int read_apart(struct unwind_env *env, __u64 at)
+{
+	if (read_once(at, &env->word))
+		return 0;
+	env->missed = at;
+	return 1;
+}
+
 /*
  * Read into env->word. Returns 0, or 1 if it is not readable. Memory that is not the stack, such as
  * code, does not move the window.
@@ -151,14 +160,14 @@ __noinline int er_read(struct unwind_env *env, __u64 at)
 	if (!env)
 		return 1;
 	if (at & 7 || at - env->r.sp >= WINDOW_REACH)
-		return !read_once(at, &env->word);
+		return read_apart(env, at);
 	if (!window_has(env, at)) {
 		__u64 base = at - WINDOW_BELOW;
 
 		if (base < env->r.sp)
 			base = env->r.sp & ~7ULL;
 		if (!window_move(env, base) || !window_has(env, at))
-			return !read_once(at, &env->word);
+			return read_apart(env, at);
 	}
 	env->word = env->window[(at - env->base) / 8 & (WINDOW_WORDS - 1)];
 	return 0;
@@ -373,6 +382,13 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 static __always_inline bool end_is_for_now(__u32 end)
 {
 	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED;
+}
+
+/* True if the walk ended where memory could not be read; it may be readable later. */
+static __always_inline bool walk_is_unread(const struct unwind_env *env)
+{
+	return env->missed && env->end != ER_END_PROVEN && env->end != ER_END_FP_ZERO &&
+	       env->end != ER_END_DEPTH;
 }
 
 const volatile __u32 er_user_frames = ER_UNWIND_USUAL; /* the deepest walk */

@@ -35,7 +35,43 @@ enum {
 	RWSEM_WRITER = 1,      /* in the count */
 	RWSEM_FLAGS = 7,       /* in the owner */
 	VM_EXECUTABLE = 4,
+	VM_PFNS = 0x400,       /* VM_PFNMAP */
+	VM_DEVICE = 0x4000,    /* VM_IO */
 };
+
+/* File systems that ask no other program for a page. */
+enum {
+	FS_EXT4 = 0xef53,
+	FS_TMPFS = 0x01021994,
+	FS_XFS = 0x58465342,
+	FS_SQUASH = 0x73717368,
+};
+#define FS_BTRFS 0x9123683eU /* too large for an enum */
+#define FS_F2FS 0xf2f52010U
+#define FS_EROFS 0xe0f5e1e2U
+
+static __always_inline bool fs_is_kernels(__u64 magic)
+{
+	return magic == FS_EXT4 || magic == FS_TMPFS || magic == FS_XFS || magic == FS_SQUASH ||
+	       magic == FS_BTRFS || magic == FS_F2FS || magic == FS_EROFS;
+}
+
+/*
+ * Whether the pages of a mapping come from the kernel alone. A page may also have to come from a
+ * file system in user space, from a server, or from the program that has the mapping's userfaultfd:
+ * they may never answer. A mapping of overlayfs has the file below.
+ */
+static __always_inline bool vma_is_kernels(struct vm_area_struct *vma)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	if (BPF_CORE_READ(vma, vm_flags) & (VM_DEVICE | VM_PFNS))
+		return false;
+	if (bpf_core_field_exists(vma->vm_userfaultfd_ctx) &&
+	    BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx))
+		return false;
+	return !file || fs_is_kernels(BPF_CORE_READ(file, f_inode, i_sb, s_magic));
+}
 
 /* The state of an address space: equal states have equal mappings. */
 struct vma_state {

@@ -252,6 +252,10 @@ struct backing_file { /* from 6.5 on */
 	struct path user_path; /* from 6.8 on */
 };
 
+struct vm_userfaultfd_ctx {
+	void *ctx;
+};
+
 struct vm_area_struct {
 	long unsigned int vm_start, vm_end;
 	struct mm_struct *vm_mm;
@@ -259,6 +263,7 @@ struct vm_area_struct {
 	long unsigned int vm_pgoff;
 	struct file *vm_file;
 	unsigned int vm_lock_seq; /* CONFIG_PER_VMA_LOCK */
+	struct vm_userfaultfd_ctx vm_userfaultfd_ctx; /* CONFIG_USERFAULTFD */
 };
 
 struct task_io_accounting {

@@ -66,7 +66,8 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 }
 
 /* The running thread's stack, from __schedule() towards its callers. */
-static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u32 *skip)
+static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u32 *skip,
+					 bool again)
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_SWITCH);
 	__u32 nkernel, nuser;
@@ -75,6 +76,8 @@ static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u3
 		return 0;
 	nkernel = walk_from_schedule(ctx, st, sm, skip);
 	nuser = walk_user(ctx, st, nkernel, sm, SCRATCH_SWITCH);
+	if (again)
+		unread_ask(st, sm->cpu);
 	return stack_finish(st, sm, nkernel, nuser, NULL);
 }
 
@@ -188,7 +191,7 @@ static __always_inline void wait_back(void *ctx, struct er_cpu *c)
 		return;
 	wait_sample(&sm, p, t, c);
 	if (!wait_sheds_stack(t))
-		stack = wait_stack(ctx, &sm, &er_skip_back);
+		stack = wait_stack(ctx, &sm, &er_skip_back, true);
 	er_wait_send(c, t, stack);
 }
 

@@ -224,6 +224,7 @@ static int load(struct counters *c, const struct capture_plan *plan)
 
 	knobs_set(skel, plan, c->rings);
 	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
+	skel->rodata->er_again = plan->raw_stacks && typed_can_schedule(c->typed);
 	skel->rodata->er_idle = plan->idle;
 	bpf_map__set_max_entries(skel->maps.er_counter_cpus, rings_ncpus(c->rings));
 	/* If the clock is recorded, its loader has this program already. */

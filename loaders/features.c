@@ -30,6 +30,7 @@
 #include "loaders/pressure.h"
 #include "loaders/privilege.h"
 #include "loaders/stack_method.h"
+#include "loaders/typed.h"
 
 enum {
 	PID_NS_INIT = 0xEFFFFFFC, /* the kernel's PROC_PID_INIT_INO */
@@ -173,6 +174,12 @@ static int try_vma_lock(void)
 	if (!ktypes_running_id("lock_vma_under_rcu", BTF_KIND_FUNC))
 		return ENOENT;
 	return ktypes_running_id("rwbase_rt", BTF_KIND_STRUCT) ? ENOTSUP : 0;
+}
+
+/* A thread walks its stack again before it returns to user mode: bpf/again.bpf.h. */
+static int try_again(void)
+{
+	return ktypes_running_id(SCHEDULE_RESUME, BTF_KIND_FUNC) ? 0 : ENOENT;
 }
 
 static int try_pressure(void)
@@ -330,6 +337,11 @@ static const struct {
 		    "through code that a program generates may end there",
 	    .remedy = "needs Linux 6.4 or later with CONFIG_PER_VMA_LOCK, without PREEMPT_RT" },
 	  try_vma_lock },
+	{ { "second walks of user stacks",
+	    .cost = "about one in a hundred user stacks of programs that fork is incomplete: a page of it "
+		    "was not in memory",
+	    .remedy = "needs Linux 6.18 or later" },
+	  try_again },
 	{ { "tracepoint after a switch",
 	    .cost = "the stacks of waits are taken by a probe after a switch, which costs more",
 	    .remedy = "needs Linux 6.16 or later" },

@@ -148,6 +148,7 @@ static int load(struct profile *p, const struct capture_plan *plan)
 
 	knobs_set(p->skel, plan, p->rings);
 	p->skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
+	p->skel->rodata->er_again = plan->raw_stacks && typed_can_schedule(p->typed);
 	p->skel->rodata->er_interval_ns = plan->interval_ns;
 	set_state_knobs(p->skel, plan, p->stack_method);
 	choose_programs(p->skel, plan, p->stack_method);

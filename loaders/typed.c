@@ -2,7 +2,8 @@
 /*
  * libbpf calls our handlers for these sections instead of its own. We register the programs as
  * raw tracepoints, because libbpf searches no types for those. Just before the load our handler
- * sets the real program type and the kernel type that it attaches to.
+ * sets the real program type and the kernel type that it attaches to. It also replaces calls of
+ * kernel functions, for which libbpf would search, too.
  */
 #include "loaders/typed.h"
 
@@ -19,15 +20,17 @@
 #include <bpf/libbpf.h>
 
 #include "analysis/base/alloc.h"
+#include "bpf/er_event.h"
 #include "loaders/ktypes.h"
 
 static const struct section {
 	const char *name;   /* the section's prefix: "tp_btf/" in "tp_btf/sched_switch" */
-	const char *prefix; /* the type's prefix: "btf_trace_" in "btf_trace_sched_switch" */
+	const char *prefix; /* NULL: it attaches to no type; the type's prefix: "btf_trace_" in "btf_trace_sched_switch" */
 	unsigned kind;
 	enum bpf_attach_type attach;
 	uint32_t flags;
 } sections[] = {
+	{ "perf_event", NULL, 0, 0, 0 }, /* attaches to no type */
 	{ "tp_btf/", "btf_trace_", BTF_KIND_TYPEDEF, BPF_TRACE_RAW_TP, 0 },
 	{ "iter/", "bpf_iter_", BTF_KIND_FUNC, BPF_TRACE_ITER, 0 },
 	{ "iter.s/", "bpf_iter_", BTF_KIND_FUNC, BPF_TRACE_ITER, BPF_F_SLEEPABLE },
@@ -58,7 +61,7 @@ static char *target_of(const struct bpf_program *prog)
 {
 	const struct section *s = section_of(prog);
 
-	return s ? xasprintf("%s%s", s->prefix, bpf_program__section_name(prog) + strlen(s->name)) :
+	return s && s->prefix ? xasprintf("%s%s", s->prefix, bpf_program__section_name(prog) + strlen(s->name)) :
 		   NULL;
 }
 
@@ -74,9 +77,32 @@ bool typed_has(const struct typed *t, const char *name, unsigned kind)
 	return ktypes_id(t->types, name, kind);
 }
 
+bool typed_can_schedule(const struct typed *t)
+{
+	return typed_has(t, SCHEDULE_RESUME, BTF_KIND_FUNC);
+}
+
+/* Without the function the calls stay as they are; the program must not reach them. */
+static void replace_calls(struct bpf_program *prog)
+{
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
+	uint32_t id = ktypes_id(loading->types, SCHEDULE_RESUME, BTF_KIND_FUNC);
+
+	for (size_t i = 0; id && i < bpf_program__insn_cnt(prog); i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg ||
+		    insns[i].imm != ER_CALL_SCHEDULE_RESUME)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = id;
+	}
+}
+
 /* Called by libbpf just before it loads the program. */
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
+	replace_calls(prog);
+	if (!section_of(prog)->prefix)
+		return 0;
 	opts->attach_btf_id = target_id(loading, prog);
 	opts->prog_flags |= section_of(prog)->flags;
 	return opts->attach_btf_id ? bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING) : -ESRCH;
@@ -93,7 +119,8 @@ static int add_handlers(void)
 
 	for (; added < NSECTIONS; added++) {
 		const struct section *s = &sections[added];
-		int id = libbpf_register_prog_handler(s->name, BPF_PROG_TYPE_RAW_TRACEPOINT,
+		int id = libbpf_register_prog_handler(s->name, s->prefix ? BPF_PROG_TYPE_RAW_TRACEPOINT :
+									   BPF_PROG_TYPE_PERF_EVENT,
 						      s->attach, &opts);
 
 		if (id < 0)
@@ -154,6 +181,7 @@ int typed_look(struct typed *t, const struct bpf_object *obj, const char *also)
 	}
 	if (also)
 		ktypes_want(t->types, also);
+	ktypes_want(t->types, SCHEDULE_RESUME);
 	ktypes_want_types(t->types, local);
 	err = ktypes_look(t->types);
 	return err ? err : write_excerpt(t, local);

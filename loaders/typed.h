@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Loads BPF programs that depend on the kernel's types: programs with typed arguments (SEC
- * "tp_btf/", "iter/", "iter.s/") and programs with relocated fields (CO-RE). libbpf would
- * search the kernel's types for each of them; here one pass finds all (ktypes.h), and libbpf
- * gets the results. Order: typed_open, open the object, typed_look, load it, typed_loaded.
+ * "tp_btf/", "iter/", "iter.s/"), programs with relocated fields (CO-RE), and calls of kernel
+ * functions. libbpf would search the kernel's types for each of them; here one pass finds all
+ * (ktypes.h), and libbpf gets the results. Order: typed_open, open the object, typed_look, load it, typed_loaded.
  */
 #ifndef LOADERS_TYPED_H
 #define LOADERS_TYPED_H
 
 #include <stdbool.h>
+
+/* The kernel's function that calls a program when a thread returns to user mode (from 6.18 on). */
+#define SCHEDULE_RESUME "bpf_task_work_schedule_resume_impl"
 
 struct bpf_link;
 struct bpf_object;
@@ -32,6 +35,8 @@ int typed_look(struct typed *t, const struct bpf_object *obj, const char *also);
  * searched for. Valid until typed_loaded.
  */
 bool typed_has(const struct typed *t, const char *name, unsigned kind);
+/* Whether the kernel has SCHEDULE_RESUME. Valid as above. */
+bool typed_can_schedule(const struct typed *t);
 /* Call it after the load, failed or not: releases the types. */
 void typed_loaded(struct typed *t);
 /* NULL is allowed. */

@@ -67,6 +67,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->cuts = parts->cuts ? cuts_new() : NULL;
 	dr->snapshots = snapshots_new(parts->recording);
 	dr->stacks = stacks_new(parts->recording);
+	dr->unread = unread_new(dr->stacks);
 	dr->ends = ends_new();
 	if (parts->unwind) {
 		dr->unwinder = unwinder_new(parts->unwind, parts->tables);
@@ -105,6 +106,7 @@ void drain_restart(struct drain *dr)
 	stacks_restart(dr->stacks);
 	if (dr->unwinder)
 		unwinder_restart_counts(dr->unwinder);
+	unread_restart(dr->unread);
 	if (dr->raws)
 		raws_restart(dr->raws);
 	if (dr->jit)
@@ -134,6 +136,7 @@ void drain_free(struct drain *dr)
 	buf_free(&dr->spare);
 	buf_free(&dr->waiting);
 	buf_free(&dr->spare_waiting);
+	unread_free(dr->unread);
 	raws_free(dr->raws);
 	jit_names_free(dr->jit);
 	ends_free(dr->ends);
@@ -224,7 +227,10 @@ void keep_stack(struct drain *dr, const void *record)
 			raws_take(dr->raws, s);
 		return;
 	}
-	stacks_keep(dr->stacks, s);
+	if (s->flags & (ER_STACK_UNREAD | ER_STACK_AGAIN))
+		unread_take(dr->unread, s);
+	else
+		stacks_keep(dr->stacks, s);
 	if (dr->jit)
 		jit_names_met(dr->jit, s);
 }
@@ -273,15 +279,16 @@ void drain_take_cut(void *ctx, int cpu, const void *record, size_t size)
 /* True if a stack of the record has still to be walked. */
 static bool is_waiting(const struct drain *dr, const void *record)
 {
+	bool raws = dr->raws && raws_waiting(dr->raws), unread = unread_waiting(dr->unread);
 	const struct er_header *h = record;
 	uint64_t ids[KIND_STACKS];
 	size_t n;
 
-	if (!dr->raws || !raws_waiting(dr->raws))
+	if (!raws && !unread)
 		return false;
 	n = data_kind(h->kind)->stacks(record, ids);
 	for (size_t i = 0; i < n; i++) {
-		if (raws_pending(dr->raws, ids[i]))
+		if ((raws && raws_pending(dr->raws, ids[i])) || (unread && unread_pending(dr->unread, ids[i])))
 			return true;
 	}
 	return false;
@@ -375,6 +382,7 @@ void drain_process(struct drain *dr, bool last)
 {
 	struct buf batch = dr->taken, waited = dr->waiting;
 
+	unread_process(dr->unread, now_ns(), last);
 	if (dr->raws)
 		walk_raws(dr, last);
 	if (dr->cuts)

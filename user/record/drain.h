@@ -109,6 +109,8 @@ void drain_usage(const struct drain *dr, struct exp_usage *u);
 const struct ring_count *drain_ring(const struct drain *dr, int cpu);
 /* Write the elements of recorder.xml about walks of user stacks: how they ended, table sizes. */
 void drain_walks(const struct drain *dr, struct buf *b);
+/* How many of the stacks without user frames have got them since (user/record/unread.h). */
+uint64_t drain_mended(const struct drain *dr);
 /* How many records of the kind were written as packets; RESIDUAL counts with CLOCK. */
 uint64_t drain_written(const struct drain *dr, enum er_kind kind);
 uint64_t drain_stacks(const struct drain *dr);

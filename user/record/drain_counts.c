@@ -24,6 +24,7 @@ const struct ring_count *drain_ring(const struct drain *dr, int cpu)
 void drain_walks(const struct drain *dr, struct buf *b)
 {
 	ends_write(dr->ends, b);
+	unread_write(dr->unread, b);
 	if (!dr->unwinder)
 		return;
 	unwinder_write(dr->unwinder, b);
@@ -39,7 +40,13 @@ bool drain_forgot_stacks(struct drain *dr)
 
 uint64_t drain_oldest(const struct drain *dr, uint64_t now_ns)
 {
+	now_ns = unread_oldest(dr->unread, now_ns);
 	return dr->raws ? raws_oldest(dr->raws, now_ns) : now_ns;
+}
+
+uint64_t drain_mended(const struct drain *dr)
+{
+	return unread_mended(dr->unread);
 }
 
 uint64_t drain_written(const struct drain *dr, enum er_kind kind)

@@ -25,6 +25,7 @@
 #include "user/record/snapshots.h"
 #include "user/record/stacks.h"
 #include "user/record/thread_names.h"
+#include "user/record/unread.h"
 #include "user/unwind/unwinder.h"
 
 enum { NCARRY = 8192 }; /* a power of two */
@@ -51,6 +52,7 @@ struct drain {
 	struct stacks *stacks;
 	struct unwinder *unwinder; /* NULL: no stack is raw */
 	struct raws *raws;
+	struct unread *unread;
 	struct jit_names *jit; /* NULL: generated code gets no names */
 	struct ends *ends;
 	struct reasons *reasons;

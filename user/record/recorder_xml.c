@@ -217,6 +217,7 @@ static void write_ring(const struct recorder_xml *a, int cpu, const struct er_co
 static void write_rings(const struct recorder_xml *a, struct buf *b)
 {
 	struct er_counts c, sum = { 0 };
+	uint64_t mended = drain_mended(a->drain);
 
 	for (int cpu = 0; cpu < capture_ncpus(a->capture); cpu++) {
 		recorder_xml_cpu(a, cpu, &c);
@@ -242,7 +243,7 @@ static void write_rings(const struct recorder_xml *a, struct buf *b)
 	number(b, "kernel_truncated", sum.stack_kernel_truncated);
 	number(b, "user_truncated", sum.stack_user_truncated);
 	number(b, "kernel_failed", sum.stack_kernel_failed);
-	number(b, "user_failed", sum.stack_user_failed);
+	number(b, "user_failed", sum.stack_user_failed > mended ? sum.stack_user_failed - mended : 0);
 	number(b, "copies_refused", sum.copies_refused);
 	number(b, "copies_unfitted", sum.copies_unfitted);
 	number(b, "python_lost", sum.python_lost);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks that are repeated. A page of the stack, or of generated code, may not be in memory: after a
+ * fork the child has no pages of files yet, and a page of the stack is copied at the first write.
+ * Where stacks are walked nothing can wait for a page. From 6.18 on the kernel can call a program
+ * when the thread is about to return to user mode. Its user stack is then still the same, and
+ * reading may wait. So a stack whose walk missed a page is sent as it is, with ER_STACK_UNREAD; the
+ * thread walks again before it runs on and sends its user frames with ER_STACK_AGAIN under the
+ * same id. User space waits for them for a moment.
+ */
+#ifndef AGAIN_BPF_H
+#define AGAIN_BPF_H
+
+#include "bpf/send.bpf.h"
+#include "bpf/walk.bpf.h"
+
+enum {
+	AGAIN_WALKS = 8,  /* that may be outstanding; further stacks stay as they are */
+	AGAIN_PAGES = 16, /* fetched for one walk */
+};
+
+/* The kernel finds it in a map's value by this name. */
+struct bpf_task_work {
+	__u64 opaque;
+} __attribute__((aligned(8)));
+
+struct again {
+	struct bpf_task_work work;
+	__u64 ip, sp; /* of the thread in user mode */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, AGAIN_WALKS);
+	__type(key, __u32);
+	__type(value, struct again);
+} er_agains SEC(".maps");
+
+/* For the entries of er_agains: the walk, and the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, AGAIN_WALKS);
+	__type(key, __u32);
+	__type(value, struct unwind_env);
+} er_again_walks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, AGAIN_WALKS);
+	__type(key, __u32);
+	__type(value, union stack_scratch);
+} er_again_stacks SEC(".maps");
+
+/* Only where er_again is true: the kernel has the function. */
+/* bpf_task_work_schedule_resume_impl(); the loader replaces the number (loaders/typed.c). */
+static long (*const again_schedule)(struct task_struct *p, struct bpf_task_work *work, void *map,
+				    int (*callback)(void *map, void *key, void *value),
+				    void *unused) = (void *)ER_CALL_SCHEDULE_RESUME;
+
+/*
+ * Whether a page may be fetched: the thread must not wait for another program, which may never
+ * answer.
+ */
+static long again_vma(struct task_struct *p, struct vm_area_struct *vma, bool *yes)
+{
+	*yes = vma_is_kernels(vma);
+	return 0;
+}
+
+/* Fetch what the last walk could not read. */
+static __always_inline bool again_fetch(__u64 at)
+{
+	bool yes = false;
+	__u64 word;
+
+	at &= ~7ULL;
+	return !bpf_find_vma(bpf_get_current_task_btf(), at, again_vma, &yes, 0) && yes &&
+	       !bpf_copy_from_user(&word, sizeof(word), (void *)at);
+}
+
+/* False: another walk would find no more. */
+static __always_inline bool again_walk(union stack_scratch *st, struct unwind_env *env)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct sample sm = { .task = p, .mm = BPF_CORE_READ(p, mm), .now = st->s.h.time_ns,
+			     .start_time = st->s.start_time, .tgid = st->s.tgid };
+
+	walk_begin(env, &sm, arch_user_regs(p));
+	env->untabled = true;
+	er_walk_user(st, env, 0);
+	return walk_is_unread(env) && again_fetch(env->missed);
+}
+
+/* Send the user frames that were walked. */
+static __always_inline void again_send(union stack_scratch *st, const struct unwind_env *env,
+				       struct er_cpu *c, __u32 tid)
+{
+	st->s.nkernel = 0;
+	st->s.nuser = env->n;
+	st->s.end = env->end;
+	st->s.flags = ER_STACK_AGAIN;
+	if (env->end == ER_END_DEPTH)
+		st->s.flags |= ER_STACK_USER_TRUNCATED;
+	if (env->guessed)
+		st->s.flags |= ER_STACK_GUESSED;
+	send_stack(st, c, tid, NULL);
+}
+
+/* Called by the kernel in the thread. */
+static int again_called(void *map, __u32 *slot, struct again *a)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	const struct pt_regs *regs = arch_user_regs(p);
+	struct er_cpu *c = er_this_cpu();
+	__u32 key = *slot;
+	struct unwind_env *env = bpf_map_lookup_elem(&er_again_walks, &key);
+	union stack_scratch *st = bpf_map_lookup_elem(&er_again_stacks, &key);
+
+	if (!env || !st || !c || !BPF_CORE_READ(p, mm) || regs->ip != a->ip || regs->sp != a->sp)
+		return 0;
+	/* Not bpf_loop(): calls are nested as deep as the verifier allows. */
+	for (int i = 0; i < AGAIN_PAGES; i++)
+		if (!again_walk(st, env))
+			break;
+	again_send(st, env, c, p->pid);
+	return 0;
+}
+
+/*
+ * The kernel lets one call at a time have an entry. The thread that runs this is the one that is
+ * called, so the entry is filled in before.
+ */
+static __always_inline bool again_ask(const union stack_scratch *from)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	const struct pt_regs *regs = arch_user_regs(p);
+
+	for (__u32 i = 0; i < AGAIN_WALKS; i++) {
+		__u32 key = i;
+		struct again *a = bpf_map_lookup_elem(&er_agains, &key);
+		union stack_scratch *st = bpf_map_lookup_elem(&er_again_stacks, &key);
+
+		if (!a || !st || again_schedule(p, &a->work, &er_agains, (void *)again_called, NULL))
+			continue;
+		a->ip = regs->ip;
+		a->sp = regs->sp;
+		st->s = from->s;
+		return true;
+	}
+	return false;
+}
+
+#endif
