@@ -74,7 +74,7 @@ static __always_inline void count_events(struct er_counter_cpu *cc, __u32 counte
 		__sync_fetch_and_add(&cc->events[counter], n);
 }
 
-static __always_inline void overflow(struct bpf_perf_event_data *ctx, struct er_cpu *c)
+static __always_inline void overflow(struct bpf_perf_event_data *ctx, struct er_cpu *c, bool again)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), counter = bpf_get_attach_cookie(ctx);
 	struct er_counter_cpu *cc = bpf_map_lookup_elem(&er_counter_cpus, &cpu);
@@ -89,19 +89,32 @@ static __always_inline void overflow(struct bpf_perf_event_data *ctx, struct er_
 		return;
 	sm.ring = er_this_ring();
 	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
-	send_overflow(ctx, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK, true), counter);
+	send_overflow(ctx, &sm, sample_stack(ctx, &sm, SCRATCH_CLOCK, again), counter);
 }
 
-SEC("perf_event")
-int er_overflow(struct bpf_perf_event_data *ctx)
+static __always_inline void count(struct bpf_perf_event_data *ctx, bool again)
 {
 	struct er_cpu *c = er_this_cpu();
 	__u64 began;
 
 	if (!c)
-		return 0;
+		return;
 	began = cost_begin(c, ER_PROG_COUNTER);
-	overflow(ctx, c);
+	overflow(ctx, c, again);
 	cost_end(c, ER_PROG_COUNTER, began);
+}
+
+SEC("perf_event")
+int er_overflow(struct bpf_perf_event_data *ctx)
+{
+	count(ctx, false);
+	return 0;
+}
+
+/* As er_clock_again. */
+SEC("perf_event")
+int er_overflow_again(struct bpf_perf_event_data *ctx)
+{
+	count(ctx, true);
 	return 0;
 }

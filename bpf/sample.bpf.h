@@ -157,7 +157,8 @@ static __always_inline void gather(struct sample *sm)
 	sm->no_user = false;
 }
 
-static __always_inline void clock_sample(struct bpf_perf_event_data *ctx, struct er_cpu *c)
+static __always_inline void clock_sample(struct bpf_perf_event_data *ctx, struct er_cpu *c,
+					 bool again)
 {
 	struct sample sm;
 	__u64 last, stack, weight;
@@ -170,7 +171,7 @@ static __always_inline void clock_sample(struct bpf_perf_event_data *ctx, struct
 		return;
 	sm.ring = er_this_ring();
 	sm.flags = er_sample_flags(ctx->regs[ER_REG_CS]);
-	stack = sample_stack(ctx, &sm, SCRATCH_CLOCK, true);
+	stack = sample_stack(ctx, &sm, SCRATCH_CLOCK, again);
 	/* The last tick may have been before a pause. */
 	if (sm.flags & ER_CLOCK_IDLE)
 		weight = last > er_start_ns ? sm.now - last : er_interval_ns;

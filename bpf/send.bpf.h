@@ -9,13 +9,16 @@
 static __always_inline bool stack_write(const union stack_scratch *st, __u32 size, bool wake,
 					struct seq_file *seq)
 {
-	void *ring;
+	void *ring = seq ? NULL : er_this_ring();
+	__u64 flags;
 
-	if (seq)
-		return last_write(seq, st, size);
-	ring = er_this_ring();
-	return ring && !bpf_ringbuf_output(ring, (void *)st, size,
-					   wake ? BPF_RB_FORCE_WAKEUP : er_wakeup(ring));
+	if (!seq && !ring)
+		return false;
+	flags = wake || !ring ? BPF_RB_FORCE_WAKEUP : er_wakeup(ring);
+	barrier_var(size); /* bound it right before its use, or 6.1 loses the bound in a spill */
+	if (size > sizeof(*st))
+		return false;
+	return seq ? last_write(seq, st, size) : !bpf_ringbuf_output(ring, (void *)st, size, flags);
 }
 
 /* Wake the reader at once, so that it publishes the tables that a raw stack needs. */
@@ -29,8 +32,7 @@ static __always_inline bool send_stack(union stack_scratch *st, struct er_cpu *c
 		size += raw_size(st, st->s.nkernel);
 	st->s.h.kind = ER_KIND_STACK;
 	st->s.h.seq = er_number(c, ER_KIND_STACK);
-	barrier_var(size); /* bound it right before its use, or 6.1 loses the bound in a spill */
-	if (size <= sizeof(*st) && stack_write(st, size, raw, seq))
+	if (stack_write(st, size, raw, seq))
 		return true;
 	er_lost(c, ER_KIND_STACK, st->s.h.time_ns, st->s.tgid, tid);
 	return false;

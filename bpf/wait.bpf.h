@@ -176,7 +176,7 @@ static __always_inline bool wait_sheds_stack(const struct er_thread *t)
 }
 
 /* The thread runs again: take its stack and send the record. */
-static __always_inline void wait_back(void *ctx, struct er_cpu *c)
+static __always_inline void wait_back(void *ctx, struct er_cpu *c, bool again)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct er_thread *t;
@@ -191,7 +191,7 @@ static __always_inline void wait_back(void *ctx, struct er_cpu *c)
 		return;
 	wait_sample(&sm, p, t, c);
 	if (!wait_sheds_stack(t))
-		stack = wait_stack(ctx, &sm, &er_skip_back, true);
+		stack = wait_stack(ctx, &sm, &er_skip_back, again);
 	er_wait_send(c, t, stack);
 }
 

@@ -62,7 +62,7 @@ static __always_inline __u64 waker_walk(void *ctx, struct er_cpu *c, struct task
 	sm.tid = waker->pid;
 	sm.flags = 0;
 	sm.no_user = er_shedding >= ER_SHED_USER_STACKS;
-	return sample_stack(ctx, &sm, SCRATCH_WAKING, true);
+	return sample_stack(ctx, &sm, SCRATCH_WAKING, false);
 }
 
 static __always_inline void waker_note(void *ctx, struct er_cpu *c, struct er_thread *t,

@@ -222,10 +222,11 @@ static int load(struct counters *c, const struct capture_plan *plan)
 	struct counter_bpf *skel = c->skel;
 	int err;
 
-	knobs_set(skel, plan, c->rings);
+	knobs_set(skel, plan, c->rings, typed_can_schedule(c->typed));
 	skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
-	skel->rodata->er_again = plan->raw_stacks && typed_can_schedule(c->typed);
 	skel->rodata->er_idle = plan->idle;
+	bpf_program__set_autoload(skel->progs.er_overflow, !skel->rodata->er_again);
+	bpf_program__set_autoload(skel->progs.er_overflow_again, skel->rodata->er_again);
 	bpf_map__set_max_entries(skel->maps.er_counter_cpus, rings_ncpus(c->rings));
 	/* If the clock is recorded, its loader has this program already. */
 	bpf_program__set_autoload(skel->progs.er_cpuhp, c->alone && skel->rodata->er_perf_step);
@@ -282,13 +283,14 @@ static int counters_open(const struct capture_plan *plan, struct rings *rings, s
 static int start_event(struct counters *c, struct event *e, size_t counter)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = counter);
+	const struct bpf_program *prog = c->skel->rodata->er_again ? c->skel->progs.er_overflow_again :
+								     c->skel->progs.er_overflow;
 
 	if (c->defs[counter].data)
 		opts.perf_event.bpf_cookie |= ER_COUNTER_DATA;
 	if (e->fd < 0)
 		return 0;
-	e->link = bpf_link_create(bpf_program__fd(c->skel->progs.er_overflow), e->fd, BPF_PERF_EVENT,
-				  &opts);
+	e->link = bpf_link_create(bpf_program__fd(prog), e->fd, BPF_PERF_EVENT, &opts);
 	if (e->link < 0)
 		return -errno;
 	return c->paused ? 0 : perf_event_enable(e->fd);

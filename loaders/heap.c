@@ -94,7 +94,7 @@ static int load(struct heap *h, const struct capture_plan *plan)
 	err = h->skel ? typed_look(h->typed, h->skel->obj, NULL) : -errno;
 	if (err)
 		return err;
-	knobs_set(h->skel, plan, h->rings);
+	knobs_set(h->skel, plan, h->rings, false);
 	h->skel->rodata->er_heap_starts = h->plan->starts && !h->plan->inherit;
 	h->skel->rodata->er_heap_mean = h->plan->mean;
 	bpf_map__set_max_entries(h->skel->maps.er_heap_kept, h->plan->mean ? ER_MAX_HEAP_BLOCKS : 1);

@@ -70,7 +70,7 @@ static int load(struct io *io, const struct capture_plan *plan)
 	err = io->skel ? typed_look(io->typed, io->skel->obj, NULL) : -errno;
 	if (err)
 		return err;
-	knobs_set(io->skel, plan, io->rings);
+	knobs_set(io->skel, plan, io->rings, false);
 	bpf_map__set_max_entries(io->skel->maps.er_io_cpus, rings_ncpus(io->rings));
 	bpf_map__set_autocreate(io->skel->maps.er_threads, false);
 	err = rings_bind(io->rings, io->skel->obj);

@@ -8,15 +8,19 @@
 #include "loaders/targets.h"
 
 /*
- * Set them from the capture_plan, before the load, and size the map of targets. A macro, because
- * each skeleton is a type of its own.
+ * Set them from the capture_plan, before the load, and size the map of targets. `again`: programs
+ * have threads walk again (bpf/again.bpf.h). A macro, because each skeleton is a type of its own.
  */
-#define knobs_set(skel, plan, rings)                                                               \
+#define knobs_set(skel, plan, rings, again)                                                        \
 	do {                                                                                       \
 		(skel)->rodata->er_wake_bytes = rings_wake_bytes(rings);                           \
 		(skel)->rodata->er_hash_seed = rings_hash_seed(rings);                             \
 		(skel)->rodata->er_ring_bytes = rings_bytes(rings);                                \
 		(skel)->rodata->er_raws = (plan)->raw_stacks;                                      \
+		(skel)->rodata->er_again = (again) && (plan)->raw_stacks;                          \
+		bpf_map__set_autocreate((skel)->maps.er_agains, (skel)->rodata->er_again);         \
+		bpf_map__set_autocreate((skel)->maps.er_again_walks, (skel)->rodata->er_again);    \
+		bpf_map__set_autocreate((skel)->maps.er_again_stacks, (skel)->rodata->er_again);   \
 		(skel)->rodata->er_max_frames = stack_limit();                                     \
 		(skel)->rodata->er_user_frames = user_stack_limit();                               \
 		(skel)->rodata->er_has_targets = (plan)->ntargets > 0 || (plan)->family;           \

@@ -138,7 +138,7 @@ static int load(struct probes *p, const struct capture_plan *plan)
 	size_t nsites = count_sites(p);
 	int err;
 
-	knobs_set(skel, plan, p->rings);
+	knobs_set(skel, plan, p->rings, false);
 	bpf_map__set_max_entries(skel->maps.er_probe_cpus, rings_ncpus(p->rings));
 	bpf_map__set_max_entries(skel->maps.er_probe_sites, nsites ? nsites : 1);
 	bpf_map__set_autocreate(skel->maps.er_threads, false);

@@ -113,6 +113,8 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		struct bpf_program *prog;
 		bool wanted;
 	} rows[] = {
+		{ skel->progs.er_clock, !skel->rodata->er_again },
+		{ skel->progs.er_clock_again, skel->rodata->er_again },
 		{ skel->progs.er_waking, plan->states },
 		{ skel->progs.er_newtask, plan->states },
 		{ skel->progs.er_exec, plan->states },
@@ -121,7 +123,8 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_signal, plan->states },
 		{ skel->progs.er_cpuhp, skel->rodata->er_perf_step > 0 },
 		{ skel->progs.er_fault_user, plan->states && plan->trace_ns },
-		{ skel->progs.er_back, plan->states && method == STACKS_EXIT },
+		{ skel->progs.er_back, plan->states && method == STACKS_EXIT && !skel->rodata->er_again },
+		{ skel->progs.er_back_again, plan->states && method == STACKS_EXIT && skel->rodata->er_again },
 		{ skel->progs.er_back_kprobe, plan->states && method == STACKS_FINISH },
 		{ skel->progs.er_cut, plan->cuts },
 		{ skel->progs.er_snapshot, plan->states },
@@ -146,9 +149,8 @@ static int load(struct profile *p, const struct capture_plan *plan)
 {
 	int err;
 
-	knobs_set(p->skel, plan, p->rings);
+	knobs_set(p->skel, plan, p->rings, typed_can_schedule(p->typed));
 	p->skel->rodata->er_perf_step = cpus_hotplug_step("perf:online");
-	p->skel->rodata->er_again = plan->raw_stacks && typed_can_schedule(p->typed);
 	p->skel->rodata->er_interval_ns = plan->interval_ns;
 	set_state_knobs(p->skel, plan, p->stack_method);
 	choose_programs(p->skel, plan, p->stack_method);
@@ -253,6 +255,7 @@ static int attach_programs(struct profile_bpf *skel)
 {
 	int err = attach_one(skel->progs.er_back, &skel->links.er_back);
 
+	err = err ? err : attach_one(skel->progs.er_back_again, &skel->links.er_back_again);
 	err = err ? err : attach_kprobe(skel->progs.er_back_kprobe, &skel->links.er_back_kprobe);
 	err = err ? err : attach_one(skel->progs.er_switch, &skel->links.er_switch);
 	err = err ? err : learn_clock(skel);
@@ -271,6 +274,7 @@ static int attach_programs(struct profile_bpf *skel)
 static int attach(struct profile *p)
 {
 	struct profile_bpf *skel = p->skel;
+	const struct bpf_program *clock = skel->rodata->er_again ? skel->progs.er_clock_again : skel->progs.er_clock;
 	int err = attach_programs(skel);
 
 	if (err)
@@ -282,7 +286,7 @@ static int attach(struct profile *p)
 		err = iterator_make(skel->progs.er_cut, &skel->links.er_cut, &p->cut_fd);
 	if (!err && bpf_program__autoload(skel->progs.er_snapshot))
 		err = iterator_make(skel->progs.er_snapshot, &skel->links.er_snapshot, &p->snap_fd);
-	return err ? err : clocks_attach(p->clocks, bpf_program__fd(skel->progs.er_clock));
+	return err ? err : clocks_attach(p->clocks, bpf_program__fd(clock));
 }
 
 /* The kernel disables an event that exceeds this rate for the rest of the tick. */
