@@ -2,32 +2,12 @@
 // Objects of types that the user defined, and memory objects: which object each event belongs to. The expressions of
 // types were evaluated when the file was written.
 import { countInts, inflate, parseBytes, readUints, sections } from './pack.js'
+import { lazyPart } from './lazy.js'
 
 // The names of the types of index objects, or of memory objects.
 export const objectTypes = (data, memory) => (data.objtypes || []).filter(t => !!t[1] === memory).map(t => t[0])
 
-// Returns {add(base64), get()}. get returns undefined while it is read: loaded() is called when it has been.
-export function makeObjects(data, loaded, failed) {
-	let text = '', read, begun = false, asked = false
-	return {
-		add(base64) {
-			text = base64
-			if (asked)
-				this.get()
-		},
-		get() {
-			asked = true
-			if (text && !begun) {
-				begun = true
-				readObjects(data, text).then(objects => {
-					read = objects
-					loaded()
-				}).catch(failed)
-			}
-			return read
-		},
-	}
-}
+export const makeObjects = (data, loaded, failed) => lazyPart(({ objects }) => objects, ({ objects }) => readObjects(data, objects[0]), loaded, failed)
 
 // of(name, counts) returns {names, keyOf(chunk, i)} of a type: the key of an event, an index into names + 1; 0: the type
 // does not apply to it. counts: for events of data.counts.

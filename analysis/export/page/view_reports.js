@@ -2,6 +2,7 @@
 // Reports of er_print that are in the file as they are: locks, counters, what is known of the
 // recording. The page's filter does not apply to them.
 import { inflate, parseBytes, sections } from './pack.js'
+import { lazyPart } from './lazy.js'
 import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
@@ -20,23 +21,17 @@ export async function readJson(base64) {
 // asked for. rows: the number of rows by report, in the order of the packs; loaded() is called when
 // one that was asked for has been read.
 export function makeReports(rows, loaded, failed) {
-	const names = Object.keys(rows), texts = new Map(), read = new Map()
+	const names = Object.keys(rows), parts = new Map()
 	return {
-		add(base64) { texts.set(names[texts.size], base64) },
+		add(base64, kind) {
+			const part = lazyPart(() => true, texts => readJson(texts[kind][0]), loaded, failed)
+			part.add(base64, kind)
+			parts.set(names[parts.size], part)
+		},
 		knows: name => name in rows,
 		has: name => rows[name] > 0,
 		// Returns undefined while it is read, and for one that the file does not have.
-		get(name) {
-			if (texts.get(name) && !read.has(name)) {
-				read.set(name, undefined)
-				readJson(texts.get(name)).then(report => {
-					texts.set(name, '')
-					read.set(name, report)
-					loaded()
-				}).catch(failed)
-			}
-			return read.get(name)
-		},
+		get: name => parts.has(name) ? parts.get(name).get() : undefined,
 	}
 }
 
