@@ -77,6 +77,9 @@ function start(data) {
 	byId('title').title = data.about.join('\n')
 	showTroubles(data)
 	byId('host').textContent = data.experiments.map(e => e.host).filter((h, i, a) => a.indexOf(h) === i).join(', ')
+	page.objects = data.typed = makeObjects(data, refresh, fail)
+	if (data.counts)
+		data.counts.typed = data.typed
 	page.sums = aggregate(data, page.state)
 	page.verdict = makeVerdict(byId('verdict'), page)
 	page.filterBar = makeFilterBar(byId('filter'), page)
@@ -90,7 +93,6 @@ function start(data) {
 	page.reports = makeReports(data.reports, loaded, fail)
 	page.places = makePlaces(data, () => { loaded(); document.body.classList.add('placed') }, fail)
 	page.heap = makeHeap(data, loaded, fail)
-	page.objects = makeObjects(data, loaded, fail)
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
