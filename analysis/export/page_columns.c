@@ -19,22 +19,14 @@ static void put_merged(struct pack *p, const struct page_event *ev, const struct
 	pack_uint(p, ev->merged);
 }
 
-/* Sums of merged events; 0 for others. Weights are from files, and may be any numbers. */
-static uint64_t whole(const struct page_event *ev, double sum)
+static double squares_of(const struct merged_sums *sums)
 {
-	return ev->merged ? sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18 : 0;
+	return sums->squares;
 }
 
-static void put_squares(struct pack *p, const struct page_event *ev,
-			const struct page_event *before)
+static double variance_of(const struct merged_sums *sums)
 {
-	pack_uint(p, whole(ev, ev->squares));
-}
-
-static void put_variance(struct pack *p, const struct page_event *ev,
-			 const struct page_event *before)
-{
-	pack_uint(p, whole(ev, ev->variance));
+	return sums->variance;
 }
 
 static void put_time(struct pack *p, const struct page_event *ev, const struct page_event *before)
@@ -108,7 +100,7 @@ static void put_lock(struct pack *p, const struct page_event *ev, const struct p
 
 static void put_factor(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
-	pack_uint(p, ev->factor);
+	pack_uint(p, ev->merged ? 0 : ev->factor);
 }
 
 static void put_length_ns(struct pack *p, const struct page_event *ev, const struct page_event *before)
@@ -148,10 +140,11 @@ static const struct {
 	unsigned packs;
 	enum column_of of;
 	put_fn put;
+	double (*sum)(const struct merged_sums *sums); /* in place of `put`: of merged events; others have 0 */
 } columns[] = {
 	{ "mrgd", EVENTS, MERGED, put_merged },
-	{ "sqrs", EVENTS, MERGED, put_squares },
-	{ "vari", EVENTS, MERGED, put_variance },
+	{ "sqrs", EVENTS, MERGED, .sum = squares_of },
+	{ "vari", EVENTS, MERGED, .sum = variance_of },
 	{ "time", EVENTS | COUNTS, ALL, put_time },
 	{ "thrd", EVENTS | COUNTS, ALL, put_thread },
 	{ "path", EVENTS | COUNTS, ALL, put_path },
@@ -194,14 +187,24 @@ static unsigned needed(const struct packing *m, size_t from, size_t to)
 	return ret;
 }
 
+/* Weights are from files, so their squares may be any numbers. */
+static void put_sum(struct pack *p, const struct packing *m, const struct page_event *ev, size_t c)
+{
+	double sum = ev->merged ? columns[c].sum(&m->events->sums.data[ev->sums]) : 0;
+
+	pack_uint(p, sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18);
+}
+
 static void put_column(struct pack *p, const struct packing *m, size_t from, size_t to, size_t c)
 {
 	pack_begin(p, columns[c].tag);
 	for (size_t i = from; i < to; i++) {
 		const struct page_event *ev = &m->all[i];
 
-		if (columns[c].of != WAITS ||
-		    class_is_wait(&m->events->classes.data[ev->event_class]))
+		if (columns[c].sum)
+			put_sum(p, m, ev, c);
+		else if (columns[c].of != WAITS ||
+			 class_is_wait(&m->events->classes.data[ev->event_class]))
 			columns[c].put(p, ev, i > from ? ev - 1 : NULL);
 	}
 	pack_end(p);

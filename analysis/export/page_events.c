@@ -142,17 +142,18 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	vec_push(&p->all, ev);
 }
 
-double page_event_squares(const struct page_event *ev)
+double page_event_squares(const struct page_events *p, const struct page_event *ev)
 {
-	return ev->merged ? ev->squares : (double)ev->weight * (double)ev->weight;
+	return ev->merged ? p->sums.data[ev->sums].squares : (double)ev->weight * (double)ev->weight;
 }
 
-double page_event_variance(const struct page_event *ev, const struct event_class *c)
+double page_event_variance(const struct page_events *p, const struct page_event *ev)
 {
+	const struct event_class *c = &p->classes.data[ev->event_class];
 	double weight = (double)ev->weight, rest = weight - (double)ev->length;
 
 	if (ev->merged)
-		return ev->variance;
+		return p->sums.data[ev->sums].variance;
 	return class_is_wait(c) && !(c->flags & WFLAG_REST) && ev->length > 0 && rest >= 1 ?
 		       weight * rest : 0;
 }
@@ -201,11 +202,12 @@ static void add_to_path(struct page_events *p, const struct page_event *ev)
 		add_to(&path->cpu_us, ev->weight);
 }
 
-/* The leaf of a stack among the places, which count one more event there. */
+/* The leaf of a stack, whose path was used just before, among the places, which count one more event there. */
 static uint32_t use_places(struct page_events *p, struct session *s, uint32_t stack)
 {
 	if (!p->place_of[stack]) {
-		page_tree_add(&p->tree, s, stack);
+		if (p->tree.stack != stack)
+			page_tree_add(&p->tree, s, stack);
 		p->place_of[stack] = 1 + page_places_add(&p->places, &p->tree);
 	}
 	p->places.nodes.data[p->place_of[stack] - 1].n++;
@@ -214,8 +216,10 @@ static uint32_t use_places(struct page_events *p, struct session *s, uint32_t st
 
 static void number_stacks(struct page_events *p, struct session *s, struct map *by_node, struct page_event *ev)
 {
-	ev->variant = use_places(p, s, ev->path);
-	ev->path = use_path(p, s, by_node, ev->path);
+	uint32_t stack = ev->path;
+
+	ev->path = use_path(p, s, by_node, stack);
+	ev->variant = use_places(p, s, stack);
 	if (ev->waker_path)
 		ev->waker_path = 1 + use_path(p, s, by_node, ev->waker_path - 1);
 }
@@ -352,6 +356,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 void page_events_free(struct page_events *p)
 {
 	vec_free(&p->all);
+	vec_free(&p->sums);
 	page_counts_free(&p->counts);
 	vec_free(&p->classes);
 	vec_free(&p->threads);
