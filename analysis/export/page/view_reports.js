@@ -7,7 +7,7 @@ import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
-import { isFiltered } from './store.js'
+import { clearedFilter, isFiltered } from './store.js'
 import { filterCommand } from './filter.js'
 import { copyButton } from './view_filter.js'
 import { panelNode, panelsOf } from './samples.js'
@@ -86,12 +86,15 @@ function showPanels(page, part, command, panels) {
 // Reports on the whole recording, whatever the filter.
 const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 'lifetimes', 'unwinding']
 
-// That the report is about everything; and what shows it under the page's filter.
-function scopeNotes({ data, state }, command) {
-	const some = !unfiltered.includes(command), written = some && data.filter
-	const all = `As er_print -${command}, of ${written ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
+// That figures are of everything, whatever the filter of the page; and while there is one, what clears it, and the command that
+// shows them under it. No command: there is none. A page written with a filter of er_print would need both.
+export function wholeNotes({ data, state, store }, said, command) {
+	const all = `${said} of ${data.filter ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
 	const text = `er_print ${filterCommand(data, state)} -${command}`
-	return [el('span.hint', {}, all), ...some && isFiltered(state) && !written ? [el('code', {}, text), ' ', copyButton(() => text), ' '] : []]
+	if (!command || !isFiltered(state))
+		return [el('span.hint', {}, all)]
+	return [el('span.beyond', {}, all), el('button', { onclick: () => store.set(clearedFilter()) }, 'Clear the filter'), ' ',
+		...data.filter ? [] : [el('code', {}, text), ' ', copyButton(() => text), ' ']]
 }
 
 export function showReport(page, part, command) {
@@ -116,7 +119,7 @@ export function showReport(page, part, command) {
 		part.box.append(table.root)
 		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 	}
-	part.notes.append(...scopeNotes(page, command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
+	part.notes.append(...wholeNotes(page, `As er_print -${command},`, unfiltered.includes(command) ? '' : command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
 }
 
 // A view of one report, or of several: choices are [command, text of the button]; and, of one that is made here and
