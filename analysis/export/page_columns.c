@@ -6,10 +6,10 @@
 #include "analysis/export/page_pack.h"
 
 /*
- * The number of events in a pack. If every event is a wait with a waker, that is about 8 MB of
- * base64.
+ * The number of events in a pack. If every event is a wait with a waker, that is about 2 MB of
+ * base64: a browser decodes the first packs while it reads the others. Packs four times as large were no smaller.
  */
-enum { PACK_EVENTS = 1 << 20 };
+enum { PACK_EVENTS = 1 << 18 };
 
 typedef void (*put_fn)(struct pack *p, const struct page_event *ev,
 		       const struct page_event *before);
@@ -17,16 +17,6 @@ typedef void (*put_fn)(struct pack *p, const struct page_event *ev,
 static void put_merged(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
 	pack_uint(p, ev->merged);
-}
-
-static double squares_of(const struct merged_sums *sums)
-{
-	return sums->squares;
-}
-
-static double variance_of(const struct merged_sums *sums)
-{
-	return sums->variance;
 }
 
 static void put_time(struct pack *p, const struct page_event *ev, const struct page_event *before)
@@ -129,22 +119,23 @@ static void put_heap_number(struct pack *p, const struct page_event *ev, const s
 enum pack_kind { OF_EVENTS, OF_LATER, OF_COUNTS };
 enum { EVENTS = 1 << OF_EVENTS, LATER = 1 << OF_LATER, COUNTS = 1 << OF_COUNTS };
 
-enum column_of { ALL, WAITS, MERGED, IN_SPANS, SECOND, SUBJECT, HEAP_CALL };
+enum column_of { ALL, WAITS, MERGED, SQUARES, VARIANCES, IN_SPANS, SECOND, SUBJECT, HEAP_CALL };
+enum { IF_MERGED = 1 << MERGED | 1 << SQUARES | 1 << VARIANCES };
 
 /*
  * Columns of WAITS have a value for each wait, others for each event. Other columns but
- * those of ALL are there only if a pack has such events.
+ * those of ALL are there only if a pack has such events. SQUARES and VARIANCES are struct merged_sums of merged events; others
+ * have 0.
  */
 static const struct {
 	const char *tag;
 	unsigned packs;
 	enum column_of of;
 	put_fn put;
-	double (*sum)(const struct merged_sums *sums); /* in place of `put`: of merged events; others have 0 */
 } columns[] = {
 	{ "mrgd", EVENTS, MERGED, put_merged },
-	{ "sqrs", EVENTS, MERGED, .sum = squares_of },
-	{ "vari", EVENTS, MERGED, .sum = variance_of },
+	{ "sqrs", EVENTS, SQUARES, NULL },
+	{ "vari", EVENTS, VARIANCES, NULL },
 	{ "time", EVENTS | COUNTS, ALL, put_time },
 	{ "thrd", EVENTS | COUNTS, ALL, put_thread },
 	{ "path", EVENTS | COUNTS, ALL, put_path },
@@ -181,16 +172,17 @@ static unsigned needed(const struct packing *m, size_t from, size_t to)
 	unsigned ret = 1U << ALL | 1U << WAITS;
 
 	for (size_t i = from; i < to; i++)
-		ret |= (m->all[i].merged > 0) << MERGED | (m->all[i].spans > 0) << IN_SPANS |
+		ret |= (m->all[i].merged > 0) * IF_MERGED | (m->all[i].spans > 0) << IN_SPANS |
 		       (m->all[i].length != 0) << SECOND | (m->all[i].subject > 0) << SUBJECT |
 		       (m->all[i].heap > 0) << HEAP_CALL;
 	return ret;
 }
 
 /* Weights are from files, so their squares may be any numbers. */
-static void put_sum(struct pack *p, const struct packing *m, const struct page_event *ev, size_t c)
+static void put_sum(struct pack *p, const struct packing *m, const struct page_event *ev, enum column_of of)
 {
-	double sum = ev->merged ? columns[c].sum(&m->events->sums.data[ev->sums]) : 0;
+	const struct merged_sums *sums = ev->merged ? &m->events->sums.data[ev->sums] : NULL;
+	double sum = !sums ? 0 : of == SQUARES ? sums->squares : sums->variance;
 
 	pack_uint(p, sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18);
 }
@@ -201,8 +193,8 @@ static void put_column(struct pack *p, const struct packing *m, size_t from, siz
 	for (size_t i = from; i < to; i++) {
 		const struct page_event *ev = &m->all[i];
 
-		if (columns[c].sum)
-			put_sum(p, m, ev, c);
+		if (columns[c].of == SQUARES || columns[c].of == VARIANCES)
+			put_sum(p, m, ev, columns[c].of);
 		else if (columns[c].of != WAITS ||
 			 class_is_wait(&m->events->classes.data[ev->event_class]))
 			columns[c].put(p, ev, i > from ? ev - 1 : NULL);

@@ -10,7 +10,7 @@ import { outermostOf, timesBy } from './tree.js'
 import { indexArray } from './decode.js'
 import { eachEvent } from './walk.js'
 
-const PACK_EVENTS = 2 ** 20 // as in page_columns.c
+const PACK_EVENTS = 2 ** 18 // as in page_columns.c
 
 // Returns {known, add(base64, kind), get()}, as lazyPart. There is one pack of places, and one `later` for each pack of events.
 export function makePlaces(data, loaded, failed) {
