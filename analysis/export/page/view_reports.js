@@ -43,6 +43,12 @@ const cellText = {
 	count: v => v === null ? '' : String(v), text: v => v === null ? '' : v, hist: v => v === null ? '' : v,
 }
 
+// A histogram as er_print draws it, one character for each count.
+function drawnCounts(text) {
+	const counts = text.split(' ').map(Number), most = Math.max(...counts)
+	return counts.map(n => ' .:-=+*#'[n > 0 ? 1 + Math.floor(n / most * 6 + 0.5) : 0]).join('')
+}
+
 // A cell of the file as text. An estimate is an array of one number. A number of another kind than
 // its column's is an object: {"count":5}.
 export function cellShown(cell, kind) {
@@ -63,7 +69,8 @@ export function reportColumns(report, errors) {
 		return { id: i, title, unit: c.title[2], left,
 			width: c.kind === 'hist' ? '11em' : !left ? Math.max(9, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
 			value: r => r.cells[i] === null ? -Infinity : r.cells[i],
-			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]) }
+			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]),
+			cell: c.kind === 'hist' && (r => el('span.hist', {}, drawnCounts(r.cells[i] || ''))) }
 	}).filter(Boolean)
 }
 
