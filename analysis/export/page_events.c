@@ -321,11 +321,24 @@ static void read_lives(struct page_events *p, const struct session *s)
 	p->threads.len = known;
 }
 
-/* Without times by state, threads are those of the other events. */
-static void count_others(struct page_events *p)
+static void add_call(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct page_events *p = ctx;
+	uint32_t thread;
+
+	if (h->stream->kind != ER_PKT_SPAN)
+		return;
+	thread = thread_index(p, h->e, hit_pid(h), hit_thread(h));
+	p->threads.data[thread].n++;
+}
+
+/* Without times by state, threads are those of the other events, and of calls of spans. */
+static void count_others(struct page_events *p, struct session *s, struct filter *filter)
 {
 	vec_for_each(ev, &p->counts.all)
 		p->threads.data[ev->thread].n++;
+	if (p->has_spans)
+		pass_run(s, NULL, filter, add_call, NULL, p);
 }
 
 int page_events_read(const struct export *x, struct page_events *ret)
@@ -348,7 +361,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	vec_sort(&ret->all, page_event_by_end);
 	page_counts_sort(&ret->counts);
 	if (!ret->all.len)
-		count_others(ret);
+		count_others(ret, v->session, v->filter);
 	read_lives(ret, v->session);
 	return 0;
 }

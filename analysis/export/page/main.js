@@ -134,14 +134,15 @@ function makeTabs() {
 }
 
 // Shows the chosen view and hides the others, and tabs for which there are no data. A view is made when
-// it is first shown.
+// it is first shown. Without events there are no stacks.
 function shownView() {
+	const empty = !page.data.nevents && !page.data.counts, lacks = w => w.has && !w.has(page) || empty && ![spansView, experimentsView, aboutView].includes(w)
 	const v = views.find(w => w.id === page.state.view) || views[0]
 	for (const w of views) {
 		const on = w === v, tab = byId('tab-' + w.id)
 		tab.setAttribute('aria-selected', String(on))
 		page.tabBoxes.get(w.id).checked = !page.state.hidden.includes(w.id)
-		tab.hidden = !on && (page.state.hidden.includes(w.id) || !!w.has && !w.has(page))
+		tab.hidden = !on && (page.state.hidden.includes(w.id) || lacks(w))
 		if (page.views[w.id])
 			page.views[w.id].root.hidden = !on
 	}
@@ -227,6 +228,7 @@ function run() {
 		start(data)
 		if (data.whole)
 			document.body.classList.add('decoded')
+		progress()
 		const decode = eventDecoder(data, chunks => {
 			addChunks(data, chunks)
 			progress()

@@ -21,13 +21,11 @@ export async function readJson(base64) {
 // asked for. rows: the number of rows by report, in the order of the packs; loaded() is called when
 // one that was asked for has been read.
 export function makeReports(rows, loaded, failed) {
-	const names = Object.keys(rows), parts = new Map()
+	const part = () => lazyPart(texts => texts.report, ({ report }) => readJson(report[0]), loaded, failed)
+	const names = Object.keys(rows), parts = new Map(names.map(name => [name, part()]))
+	let n = 0
 	return {
-		add(base64, kind) {
-			const part = lazyPart(() => true, texts => readJson(texts[kind][0]), loaded, failed)
-			part.add(base64, kind)
-			parts.set(names[parts.size], part)
-		},
+		add(base64) { parts.get(names[n++]).add(base64, 'report') },
 		knows: name => name in rows,
 		has: name => rows[name] > 0,
 		// Returns undefined while it is read, and for one that the file does not have.
@@ -67,7 +65,7 @@ export function reportColumns(report, errors) {
 		const left = c.kind === 'text' || c.kind === 'hist'
 		const title = c.title.slice(0, 2).filter(Boolean).join(' ')
 		return { id: i, title, unit: c.title[2], left,
-			width: c.kind === 'hist' ? '11em' : !left ? Math.max(9, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
+			width: c.kind === 'hist' ? '11em' : !left ? Math.max(6, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
 			value: r => r.cells[i] === null ? -Infinity : r.cells[i],
 			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]),
 			cell: c.kind === 'hist' && (r => el('span.hist', {}, drawnCounts(r.cells[i] || ''))) }
