@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the page has besides its events and does not depend on them: the findings, and some reports of er_print. They take
- * passes of their own over the packets. Only one thread may use a session, so a child process makes them while this one reads
- * the events. With one CPU, or if there is no such process or it fails, this one makes them.
+ * What the page has besides its events and does not depend on them: the findings, and some reports of er_print. They
+ * take passes of their own over the packets. Only one thread may use a session, so a child process makes them while
+ * this one reads the events. With one CPU, or if there is no such process or it fails, this one makes them.
  */
 #ifndef EXPORT_PAGE_AHEAD_H
 #define EXPORT_PAGE_AHEAD_H

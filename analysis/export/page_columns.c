@@ -124,8 +124,8 @@ enum { IF_MERGED = 1 << MERGED | 1 << SQUARES | 1 << VARIANCES };
 
 /*
  * Columns of WAITS have a value for each wait, others for each event. Other columns but
- * those of ALL are there only if a pack has such events. SQUARES and VARIANCES are struct merged_sums of merged events; others
- * have 0.
+ * those of ALL are there only if a pack has such events. SQUARES and VARIANCES are struct merged_sums of merged
+ * events; others have 0.
  */
 static const struct {
 	const char *tag;
