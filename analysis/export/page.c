@@ -8,6 +8,7 @@
 #include "analysis/base/parallel.h"
 #include "analysis/export/export.h"
 #include "analysis/export/outfile.h"
+#include "analysis/export/page_ahead.h"
 #include "analysis/export/page_app.h"
 #include "analysis/export/page_coarse.h"
 #include "analysis/export/page_code.h"
@@ -26,6 +27,7 @@ enum { COUNTS_PART = 4 };
 
 struct page {
 	const struct export *x;
+	struct page_ahead ahead;
 	struct page_events events;
 	struct page_coarse coarse;
 	struct pack raw_index;
@@ -40,16 +42,19 @@ static bool has_places(const struct page *pg)
 	return !pg->x->redact;
 }
 
-static void make_places(struct page *pg, struct buf *rows)
+static void make_code_and_places(struct page *pg)
 {
 	struct pack p = { 0 };
 
-	if (!has_places(pg))
-		return;
-	put_places(pg->x->view, &pg->events.places, &pg->events.tree, &p);
-	put_locks(pg->x->view, &pg->events, &p);
-	pg->places = pack_compress(&p);
-	buf_printf(rows, "%s\"places\":%zu", rows->len ? "," : "", pg->events.places.all.len);
+	pg->has_code = make_code(pg->x, &pg->events, &p);
+	if (pg->has_code)
+		pg->code = pack_compress(&p);
+	pack_clear(&p);
+	if (has_places(pg)) {
+		put_places(pg->x->view, &pg->events.places, &pg->events.tree, &p);
+		put_locks(pg->x->view, &pg->events, &p);
+		pg->places = pack_compress(&p);
+	}
 	pack_free(&p);
 }
 
@@ -60,20 +65,16 @@ static void make_events(struct page *pg)
 		make_later_columns(&pg->events, &pg->later);
 }
 
-/* The reports and the code; and a section of the index, which says what there is. */
-static void make_reports_and_code(struct page *pg)
+/* The reports; and a section of the index, which says what other packs there are. */
+static void make_all_reports(struct page *pg)
 {
 	struct buf rows = { 0 };
-	struct pack p = { 0 };
 
-	make_reports(pg->x, &pg->events, pg->has_heap, &pg->reports, &rows);
-	pg->has_code = make_code(pg->x, &pg->events, &p);
-	if (pg->has_code) {
-		pg->code = pack_compress(&p);
+	make_reports(pg->x, &pg->events, pg->has_heap, &pg->ahead.reports, &pg->reports, &rows);
+	if (pg->has_code)
 		buf_printf(&rows, "%s\"code\":1", rows.len ? "," : "");
-	}
-	pack_free(&p);
-	make_places(pg, &rows);
+	if (has_places(pg))
+		buf_printf(&rows, "%s\"places\":%zu", rows.len ? "," : "", pg->events.places.all.len);
 	if (pg->has_heap)
 		buf_printf(&rows, "%s\"heap\":%d", rows.len ? "," : "", leaks_sampled(pg->x->view->session) ? 2 : 1);
 	pack_begin(&pg->raw_index, "rprt");
@@ -133,9 +134,11 @@ static void make_tables(struct page *pg)
 {
 	make_counts(pg);
 	make_objects(pg);
-	make_index(pg->x, &pg->events, &pg->raw_index);
+	make_code_and_places(pg);
+	page_ahead_end(&pg->ahead);
+	make_index(pg->x, &pg->events, &pg->ahead.findings, &pg->raw_index);
 	make_snapshots(pg->x, &pg->events, &pg->raw_index, &pg->snapshots);
-	make_reports_and_code(pg);
+	make_all_reports(pg);
 	pg->index = pack_compress(&pg->raw_index);
 }
 
@@ -232,6 +235,7 @@ static void write_page(struct page *pg, struct outfile *out)
 
 static void page_fini(struct page *pg)
 {
+	page_ahead_free(&pg->ahead);
 	page_events_free(&pg->events);
 	page_coarse_free(&pg->coarse);
 	pack_free(&pg->raw_index);
@@ -250,8 +254,10 @@ static void page_fini(struct page *pg)
 static int page_write(const struct export *x, struct outfile *out)
 {
 	struct page pg = { .x = x };
-	int rc = page_events_read(x, &pg.events);
+	int rc;
 
+	page_ahead_begin(&pg.ahead, x);
+	rc = page_events_read(x, &pg.events);
 	if (!rc) {
 		put_app(&out->buf);
 		make_page(&pg);

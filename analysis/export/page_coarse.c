@@ -83,7 +83,7 @@ static void rate_slices(struct coarsening *co)
 }
 
 /* The event in `merged` that differs from `ev` only in time and length; made if there is none. */
-static struct page_event *merged_at(event_vec *merged, struct intern *ids,
+static struct page_event *merged_at(struct page_events *events, event_vec *merged, struct intern *ids,
 				    const struct page_event *ev)
 {
 	uint32_t key[] = { ev->thread, ev->path, ev->event_class, ev->waker, ev->holder,
@@ -109,7 +109,8 @@ static struct page_event *merged_at(event_vec *merged, struct intern *ids,
 	intern_add(ids, hash);
 	merged->data[merged->len - 1].weight = 0;
 	merged->data[merged->len - 1].merged = 0;
-	merged->data[merged->len - 1].squares = merged->data[merged->len - 1].variance = 0;
+	merged->data[merged->len - 1].sums = events->sums.len;
+	vec_push(&events->sums, (struct merged_sums){ 0 });
 	return &merged->data[merged->len - 1];
 }
 
@@ -140,13 +141,12 @@ static void merge(struct coarsening *co, struct candidate *ca, int level)
 
 	for (size_t i = co->first[ca->first]; i < co->first[last]; i++) {
 		const struct page_event *ev = &co->events->all.data[i];
-		struct page_event *m = merged_at(&ca->merged, &ids, ev);
+		struct page_event *m = merged_at(co->events, &ca->merged, &ids, ev);
 
 		if (firsts.len < ca->merged.len)
 			vec_push(&firsts, i);
-		m->squares += page_event_squares(ev);
-		m->variance += page_event_variance(
-			ev, &co->events->classes.data[ev->event_class]);
+		co->events->sums.data[m->sums].squares += page_event_squares(co->events, ev);
+		co->events->sums.data[m->sums].variance += page_event_variance(co->events, ev);
 		add_to(&m->weight, ev->weight);
 		m->merged += ev->merged ? ev->merged : 1;
 		m->end = wrap_minus(to, 1);

@@ -6,10 +6,10 @@
 #include "analysis/export/page_pack.h"
 
 /*
- * The number of events in a pack. If every event is a wait with a waker, that is about 8 MB of
- * base64.
+ * The number of events in a pack. If every event is a wait with a waker, that is about 2 MB of
+ * base64: a browser decodes the first packs while it reads the others. Packs four times as large were no smaller.
  */
-enum { PACK_EVENTS = 1 << 20 };
+enum { PACK_EVENTS = 1 << 18 };
 
 typedef void (*put_fn)(struct pack *p, const struct page_event *ev,
 		       const struct page_event *before);
@@ -17,24 +17,6 @@ typedef void (*put_fn)(struct pack *p, const struct page_event *ev,
 static void put_merged(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
 	pack_uint(p, ev->merged);
-}
-
-/* Sums of merged events; 0 for others. Weights are from files, and may be any numbers. */
-static uint64_t whole(const struct page_event *ev, double sum)
-{
-	return ev->merged ? sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18 : 0;
-}
-
-static void put_squares(struct pack *p, const struct page_event *ev,
-			const struct page_event *before)
-{
-	pack_uint(p, whole(ev, ev->squares));
-}
-
-static void put_variance(struct pack *p, const struct page_event *ev,
-			 const struct page_event *before)
-{
-	pack_uint(p, whole(ev, ev->variance));
 }
 
 static void put_time(struct pack *p, const struct page_event *ev, const struct page_event *before)
@@ -108,7 +90,7 @@ static void put_lock(struct pack *p, const struct page_event *ev, const struct p
 
 static void put_factor(struct pack *p, const struct page_event *ev, const struct page_event *before)
 {
-	pack_uint(p, ev->factor);
+	pack_uint(p, ev->merged ? 0 : ev->factor);
 }
 
 static void put_length_ns(struct pack *p, const struct page_event *ev, const struct page_event *before)
@@ -137,11 +119,13 @@ static void put_heap_number(struct pack *p, const struct page_event *ev, const s
 enum pack_kind { OF_EVENTS, OF_LATER, OF_COUNTS };
 enum { EVENTS = 1 << OF_EVENTS, LATER = 1 << OF_LATER, COUNTS = 1 << OF_COUNTS };
 
-enum column_of { ALL, WAITS, MERGED, IN_SPANS, SECOND, SUBJECT, HEAP_CALL };
+enum column_of { ALL, WAITS, MERGED, SQUARES, VARIANCES, IN_SPANS, SECOND, SUBJECT, HEAP_CALL };
+enum { IF_MERGED = 1 << MERGED | 1 << SQUARES | 1 << VARIANCES };
 
 /*
  * Columns of WAITS have a value for each wait, others for each event. Other columns but
- * those of ALL are there only if a pack has such events.
+ * those of ALL are there only if a pack has such events. SQUARES and VARIANCES are struct merged_sums of merged
+ * events; others have 0.
  */
 static const struct {
 	const char *tag;
@@ -150,8 +134,8 @@ static const struct {
 	put_fn put;
 } columns[] = {
 	{ "mrgd", EVENTS, MERGED, put_merged },
-	{ "sqrs", EVENTS, MERGED, put_squares },
-	{ "vari", EVENTS, MERGED, put_variance },
+	{ "sqrs", EVENTS, SQUARES, NULL },
+	{ "vari", EVENTS, VARIANCES, NULL },
 	{ "time", EVENTS | COUNTS, ALL, put_time },
 	{ "thrd", EVENTS | COUNTS, ALL, put_thread },
 	{ "path", EVENTS | COUNTS, ALL, put_path },
@@ -188,10 +172,19 @@ static unsigned needed(const struct packing *m, size_t from, size_t to)
 	unsigned ret = 1U << ALL | 1U << WAITS;
 
 	for (size_t i = from; i < to; i++)
-		ret |= (m->all[i].merged > 0) << MERGED | (m->all[i].spans > 0) << IN_SPANS |
+		ret |= (m->all[i].merged > 0) * IF_MERGED | (m->all[i].spans > 0) << IN_SPANS |
 		       (m->all[i].length != 0) << SECOND | (m->all[i].subject > 0) << SUBJECT |
 		       (m->all[i].heap > 0) << HEAP_CALL;
 	return ret;
+}
+
+/* Weights are from files, so their squares may be any numbers. */
+static void put_sum(struct pack *p, const struct packing *m, const struct page_event *ev, enum column_of of)
+{
+	const struct merged_sums *sums = ev->merged ? &m->events->sums.data[ev->sums] : NULL;
+	double sum = !sums ? 0 : of == SQUARES ? sums->squares : sums->variance;
+
+	pack_uint(p, sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18);
 }
 
 static void put_column(struct pack *p, const struct packing *m, size_t from, size_t to, size_t c)
@@ -200,8 +193,10 @@ static void put_column(struct pack *p, const struct packing *m, size_t from, siz
 	for (size_t i = from; i < to; i++) {
 		const struct page_event *ev = &m->all[i];
 
-		if (columns[c].of != WAITS ||
-		    class_is_wait(&m->events->classes.data[ev->event_class]))
+		if (columns[c].of == SQUARES || columns[c].of == VARIANCES)
+			put_sum(p, m, ev, columns[c].of);
+		else if (columns[c].of != WAITS ||
+			 class_is_wait(&m->events->classes.data[ev->event_class]))
 			columns[c].put(p, ev, i > from ? ev - 1 : NULL);
 	}
 	pack_end(p);

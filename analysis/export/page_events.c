@@ -142,17 +142,18 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	vec_push(&p->all, ev);
 }
 
-double page_event_squares(const struct page_event *ev)
+double page_event_squares(const struct page_events *p, const struct page_event *ev)
 {
-	return ev->merged ? ev->squares : (double)ev->weight * (double)ev->weight;
+	return ev->merged ? p->sums.data[ev->sums].squares : (double)ev->weight * (double)ev->weight;
 }
 
-double page_event_variance(const struct page_event *ev, const struct event_class *c)
+double page_event_variance(const struct page_events *p, const struct page_event *ev)
 {
+	const struct event_class *c = &p->classes.data[ev->event_class];
 	double weight = (double)ev->weight, rest = weight - (double)ev->length;
 
 	if (ev->merged)
-		return ev->variance;
+		return p->sums.data[ev->sums].variance;
 	return class_is_wait(c) && !(c->flags & WFLAG_REST) && ev->length > 0 && rest >= 1 ?
 		       weight * rest : 0;
 }
@@ -201,11 +202,12 @@ static void add_to_path(struct page_events *p, const struct page_event *ev)
 		add_to(&path->cpu_us, ev->weight);
 }
 
-/* The leaf of a stack among the places, which count one more event there. */
+/* The leaf of a stack, whose path was used just before, among the places, which count one more event there. */
 static uint32_t use_places(struct page_events *p, struct session *s, uint32_t stack)
 {
 	if (!p->place_of[stack]) {
-		page_tree_add(&p->tree, s, stack);
+		if (p->tree.stack != stack)
+			page_tree_add(&p->tree, s, stack);
 		p->place_of[stack] = 1 + page_places_add(&p->places, &p->tree);
 	}
 	p->places.nodes.data[p->place_of[stack] - 1].n++;
@@ -214,8 +216,10 @@ static uint32_t use_places(struct page_events *p, struct session *s, uint32_t st
 
 static void number_stacks(struct page_events *p, struct session *s, struct map *by_node, struct page_event *ev)
 {
-	ev->variant = use_places(p, s, ev->path);
-	ev->path = use_path(p, s, by_node, ev->path);
+	uint32_t stack = ev->path;
+
+	ev->path = use_path(p, s, by_node, stack);
+	ev->variant = use_places(p, s, stack);
 	if (ev->waker_path)
 		ev->waker_path = 1 + use_path(p, s, by_node, ev->waker_path - 1);
 }
@@ -317,11 +321,24 @@ static void read_lives(struct page_events *p, const struct session *s)
 	p->threads.len = known;
 }
 
-/* Without times by state, threads are those of the other events. */
-static void count_others(struct page_events *p)
+static void add_call(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct page_events *p = ctx;
+	uint32_t thread;
+
+	if (h->stream->kind != ER_PKT_SPAN)
+		return;
+	thread = thread_index(p, h->e, hit_pid(h), hit_thread(h));
+	p->threads.data[thread].n++;
+}
+
+/* Without times by state, threads are those of the other events, and of calls of spans. */
+static void count_others(struct page_events *p, struct session *s, struct filter *filter)
 {
 	vec_for_each(ev, &p->counts.all)
 		p->threads.data[ev->thread].n++;
+	if (p->has_spans)
+		pass_run(s, NULL, filter, add_call, NULL, p);
 }
 
 int page_events_read(const struct export *x, struct page_events *ret)
@@ -344,7 +361,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 	vec_sort(&ret->all, page_event_by_end);
 	page_counts_sort(&ret->counts);
 	if (!ret->all.len)
-		count_others(ret);
+		count_others(ret, v->session, v->filter);
 	read_lives(ret, v->session);
 	return 0;
 }
@@ -352,6 +369,7 @@ int page_events_read(const struct export *x, struct page_events *ret)
 void page_events_free(struct page_events *p)
 {
 	vec_free(&p->all);
+	vec_free(&p->sums);
 	page_counts_free(&p->counts);
 	vec_free(&p->classes);
 	vec_free(&p->threads);

@@ -44,12 +44,17 @@ struct page_event {
 	union {
 		uint32_t factor; /* of a wait: page_unusual(index in page_events.factors + 1, its thread's) */
 		uint32_t heap;   /* of a call for memory in page_counts.h: its number in page_heap.h; 0: none */
+		uint32_t sums;   /* of a merged event: index in page_events.sums */
 	};
 	uint16_t length_ns; /* of a wait: what its length has beyond microseconds */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t objects; /* tuple in page_events.objects; 0: none */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
-	double squares, variance; /* of merged events: sums of page_event_squares and _variance */
+};
+
+/* Of merged events: sums of page_event_squares and _variance. Most pages have none, and millions of events. */
+struct merged_sums {
+	double squares, variance;
 };
 
 /* The properties that many events share. */
@@ -79,6 +84,7 @@ struct page_path {
 
 struct page_events {
 	VEC(struct page_event) all; /* by end */
+	VEC(struct merged_sums) sums;
 	struct page_counts counts;
 	VEC(struct event_class) classes;
 	VEC(struct page_thread) threads;
@@ -111,9 +117,9 @@ void page_events_free(struct page_events *p);
 /* Compares two events for vec_sort: by end, then by thread. */
 int page_event_by_end(const void *pa, const void *pb);
 /* The square of an event's weight. Standard errors are computed from sums of these. */
-double page_event_squares(const struct page_event *ev);
+double page_event_squares(const struct page_events *p, const struct page_event *ev);
 /* The variance of a wait's weight that comes from sampling; as in waitstat.h. 0 for CPU time. */
-double page_event_variance(const struct page_event *ev, const struct event_class *c);
+double page_event_variance(const struct page_events *p, const struct page_event *ev);
 
 /* A code for a number that is often `usual`: 0 none, 1 the usual one, else itself + 1. */
 static inline uint32_t page_unusual(uint32_t number, uint32_t usual)

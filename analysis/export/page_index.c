@@ -89,32 +89,31 @@ static void put_about(struct indexing *in)
 		   in->x->redact ? "true" : "false");
 }
 
-/* The findings under er_print's filter. error is null if the figure is exact. */
-static void put_findings(struct indexing *in)
+void put_findings(const struct export *x, struct buf *b)
 {
-	struct view_state *v = in->x->view;
+	struct view_state *v = x->view;
 	struct arena arena = { 0 };
 	finding_vec found;
 	size_t n = 0;
 
 	findings_make(v, &arena, &found);
-	buf_puts(in->b, ",\"findings\":[");
+	buf_puts(b, "[");
 	vec_for_each(f, &found) {
-		if (in->x->redact && tells(v->session, f->text))
+		if (x->redact && tells(v->session, f->text))
 			continue;
-		comma(in->b, n++);
-		buf_printf(in->b, "{\"us\":%" PRId64 ",\"error\":", f->figure_ns / 1000);
+		comma(b, n++);
+		buf_printf(b, "{\"us\":%" PRId64 ",\"error\":", f->figure_ns / 1000);
 		if (f->exact)
-			buf_puts(in->b, "null");
+			buf_puts(b, "null");
 		else
-			buf_printf(in->b, "%" PRId64, f->error_ns / 1000);
-		put_member(in->b, "rule", f->rule);
-		put_member(in->b, "text", f->text);
-		put_member(in->b, "command", f->command);
-		put_member(in->b, "filter", f->filter);
-		buf_puts(in->b, "}");
+			buf_printf(b, "%" PRId64, f->error_ns / 1000);
+		put_member(b, "rule", f->rule);
+		put_member(b, "text", f->text);
+		put_member(b, "command", f->command);
+		put_member(b, "filter", f->filter);
+		buf_puts(b, "}");
 	}
-	buf_puts(in->b, "]");
+	buf_puts(b, "]");
 	vec_free(&found);
 	arena_free(&arena);
 }
@@ -308,13 +307,14 @@ static void put_threads(struct indexing *in)
 	buf_puts(in->b, "]");
 }
 
-static void put_json(struct indexing *in)
+static void put_json(struct indexing *in, const struct buf *findings)
 {
 	buf_puts(in->b, "{\"format\":1,\"version\":\"" ER_VERSION "\"");
 	buf_printf(in->b, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"nevents\":%zu", in->begin,
 		   in->end, in->events->all.len);
 	put_about(in);
-	put_findings(in);
+	buf_puts(in->b, ",\"findings\":");
+	buf_add(in->b, findings->data, findings->len);
 	put_experiments(in);
 	put_states(in);
 	put_classes(in);
@@ -374,13 +374,13 @@ void page_range(const struct export *x, const struct page_events *events, int64_
 	}
 }
 
-void make_index(const struct export *x, const struct page_events *events, struct pack *ret)
+void make_index(const struct export *x, const struct page_events *events, const struct buf *findings, struct pack *ret)
 {
 	struct indexing in = { .x = x, .events = events, .b = &ret->bytes };
 
 	page_range(x, events, &in.begin, &in.end);
 	pack_begin(ret, "json");
-	put_json(&in);
+	put_json(&in, findings);
 	pack_end(ret);
 	put_tree(ret, &events->tree);
 	put_paths(ret, events);

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+struct buf;
 struct export;
 struct pack;
 struct page_events;
@@ -15,7 +16,9 @@ struct page_events;
 /* The range that the page shows: the whole recordings, and all events. In microseconds. */
 void page_range(const struct export *x, const struct page_events *events, int64_t *begin,
 		int64_t *end);
+/* Append the findings under er_print's filter, as an array of JSON. `error` is null if the figure is exact. */
+void put_findings(const struct export *x, struct buf *b);
 /* Append the sections of the index. */
-void make_index(const struct export *x, const struct page_events *events, struct pack *ret);
+void make_index(const struct export *x, const struct page_events *events, const struct buf *findings, struct pack *ret);
 
 #endif

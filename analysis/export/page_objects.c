@@ -39,18 +39,38 @@ void page_objects_init(struct page_objects *po, struct view_state *v)
 		add_types(po, v, OBJ_MEMORY);
 }
 
+static bool is_known(struct page_objtype *t, const struct hit *h)
+{
+	return filter_is_text(t->expr) ? filter_string(t->expr, h) != NULL : filter_value(t->expr, h).known;
+}
+
 static uint32_t value_of(struct page_objtype *t, const struct hit *h)
 {
 	int64_t value = index_value(t->expr, &t->texts, h);
 	bool fresh;
 	uint64_t *at = map_put(&t->ids, (uint64_t)value, &fresh);
 
+	if (value == -1 && is_known(t, h))
+		t->some_minus = true;
+	else if (value == -1)
+		t->some_unknown = true;
 	if (fresh) {
 		vec_push(&t->values, value);
 		vec_push(&t->seen_in, h->e);
 		*at = t->values.len;
 	}
 	return *at;
+}
+
+/* Types of memory objects list packets with addresses only, but a filter by them would also pass other packets. */
+static void look_elsewhere(struct page_objects *po, const struct hit *h)
+{
+	for (size_t i = po->nindex; i < po->types.len; i++) {
+		struct page_objtype *t = &po->types.data[i];
+
+		if (!t->type->builtin && !t->elsewhere)
+			t->elsewhere = is_known(t, h);
+	}
 }
 
 uint32_t page_objects_of(struct page_objects *po, const struct hit *h)
@@ -63,6 +83,8 @@ uint32_t page_objects_of(struct page_objects *po, const struct hit *h)
 	uint64_t hash;
 	uint32_t id1;
 
+	if (napply < width)
+		look_elsewhere(po, h);
 	if (!napply)
 		return 0;
 	for (size_t i = 0; i < width; i++)
@@ -82,6 +104,14 @@ uint32_t page_objects_of(struct page_objects *po, const struct hit *h)
 
 /* --- writing --- */
 
+/* An object is <Unknown> if its value is not known, or if it is -1. A filter takes these differently. */
+static enum page_objfilter filter_by(const struct page_objtype *t)
+{
+	if (t->elsewhere || filter_has_spans(t->expr) || (t->some_minus && t->some_unknown))
+		return OBJFILTER_NONE;
+	return t->some_minus ? OBJFILTER_MINUS : OBJFILTER_UNKNOWN;
+}
+
 void put_object_types(const struct page_objects *po, struct buf *b)
 {
 	if (!po->types.len)
@@ -90,7 +120,8 @@ void put_object_types(const struct page_objects *po, struct buf *b)
 	for (size_t i = 0; i < po->types.len; i++) {
 		buf_puts(b, i ? ",[" : "[");
 		json_put_string(b, po->types.data[i].type->name);
-		buf_printf(b, ",%d]", i >= po->nindex);
+		buf_printf(b, ",%d,%d,%d]", i >= po->nindex, filter_by(&po->types.data[i]),
+			   filter_is_text(po->types.data[i].expr));
 	}
 	buf_puts(b, "]");
 }
@@ -116,11 +147,25 @@ static void put_names(struct page_objects *po, struct buf *b)
 	buf_free(&name);
 }
 
+/* The value of each object. A text is its name: here it is 1, or 0 if it is empty. */
+static void put_values(struct page_objects *po, struct pack *ret)
+{
+	pack_begin(ret, "vals");
+	vec_for_each(t, &po->types) {
+		bool text = filter_is_text(t->expr);
+
+		vec_for_each(value, &t->values)
+			pack_int(ret, text && *value >= 0 ? *t->texts.strings[*value] != '\0' : *value);
+	}
+	pack_end(ret);
+}
+
 void put_objects(struct page_objects *po, const struct page_events *events, struct pack *ret)
 {
 	pack_begin(ret, "json");
 	put_names(po, &ret->bytes);
 	pack_end(ret);
+	put_values(po, ret);
 	pack_begin(ret, "tupl");
 	vec_for_each(id, &po->tuples)
 		pack_uint(ret, *id);

@@ -7,6 +7,7 @@
 #ifndef EXPORT_PAGE_OBJECTS_H
 #define EXPORT_PAGE_OBJECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,15 @@ struct page_objtype {
 	struct map ids;	     /* by value: index into values + 1 */
 	VEC(int64_t) values;
 	VEC(struct experiment *) seen_in; /* by value: an experiment with such a packet */
+	bool some_minus, some_unknown;	  /* packets whose value is known as -1; whose value is not known */
+	bool elsewhere; /* of memory objects: packets without an address have a value, too */
+};
+
+/* How the page may evaluate filters that have the name of a type. */
+enum page_objfilter {
+	OBJFILTER_NONE,    /* not at all, because the page does not know all that er_print does */
+	OBJFILTER_UNKNOWN, /* <Unknown> objects have no value */
+	OBJFILTER_MINUS,   /* they have the value -1 */
 };
 
 /* A zeroed struct has no types. */

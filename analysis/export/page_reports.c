@@ -10,6 +10,7 @@
 #include "analysis/export/page_pack.h"
 #include "analysis/export/page_table.h"
 #include "analysis/metrics/leaks.h"
+#include "analysis/model/spans.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view.h"
 #include "analysis/views/view_state.h"
@@ -47,6 +48,12 @@ static int make_leaks(struct view_state *v, struct table *t, struct diag *d)
 static int make_allocs(struct view_state *v, struct table *t, struct diag *d)
 {
 	return view_stacks(v, STACKS_ALLOCS, t, d);
+}
+
+/* Most recordings have none, and need not be read to know it. */
+static int make_spans(struct view_state *v, struct table *t, struct diag *d)
+{
+	return session_has_spans(v->session) ? view_spans(v, t, d) : -ENODATA;
 }
 
 /* Functions, lines and pcs by hardware counters. */
@@ -104,20 +111,26 @@ static const struct {
 	{ "ioactivity", true, COUNTED, view_ioactivity },
 	{ "iodetail", true, COUNTED, view_iodetail },
 	{ "iostat", false, COUNTED, view_iostat },
-	{ "spans", true, AS_IT_IS, view_spans },
+	{ "spans", true, AS_IT_IS, make_spans },
 };
 
 /* By default, er_print shows few rows of the reports on waits. */
 enum { ROWS_MAX = 10000 };
+
+/* Append a report of this name, which takes the pack. */
+static void add_report(struct packed pack, const char *name, size_t nrows, packed_vec *ret, struct buf *rows)
+{
+	vec_push(ret, pack);
+	buf_printf(rows, "%s\"%s\":%zu", ret->len > 1 ? "," : "", name, nrows);
+}
 
 /* Compress what `p` has, as the report of this name, and empty it. */
 static void end_report(struct pack *p, const char *name, size_t nrows, packed_vec *ret,
 		       struct buf *rows)
 {
 	pack_end(p);
-	vec_push(ret, pack_compress(p));
+	add_report(pack_compress(p), name, nrows, ret, rows);
 	pack_clear(p);
-	buf_printf(rows, "%s\"%s\":%zu", ret->len > 1 ? "," : "", name, nrows);
 }
 
 /* Which reports the page makes itself: a bit for each enum made_by. */
@@ -134,22 +147,53 @@ static unsigned made_by_page(const struct export *x, const struct page_counts *c
 }
 
 /* A report that cannot be made, or that only says that there are no data, is left out. */
-static void put_all(const struct export *x, unsigned by_page, struct pack *p, packed_vec *ret, struct buf *rows)
+static void make_report(const struct export *x, size_t which, struct made_reports *ret)
+{
+	size_t limit = x->view->limit;
+	struct diag kept = { 0 };
+	struct table t = { 0 };
+	struct pack p = { 0 };
+
+	x->view->limit = limit ? limit : ROWS_MAX;
+	if (!reports[which].make(x->view, &t, &kept) && t.columns.len) {
+		pack_begin(&p, "json");
+		put_table_json(&p.bytes, reports[which].command, &t);
+		pack_end(&p);
+		vec_push(&ret->all, (struct made_report){ which, t.rows.len, pack_compress(&p) });
+	}
+	x->view->limit = limit;
+	pack_free(&p);
+	table_free(&t);
+	diag_free(&kept);
+}
+
+static void make_those(const struct export *x, bool fixed, unsigned by_page, struct made_reports *ret)
 {
 	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
-		struct diag kept = { 0 };
-		struct table t = { 0 };
-
-		if ((x->redact && reports[i].tells) || by_page >> reports[i].by & 1)
-			continue;
-		if (!reports[i].make(x->view, &t, &kept) && t.columns.len) {
-			pack_begin(p, "json");
-			put_table_json(&p->bytes, reports[i].command, &t);
-			end_report(p, reports[i].command, t.rows.len, ret, rows);
-		}
-		table_free(&t);
-		diag_free(&kept);
+		if ((reports[i].by == AS_IT_IS) == fixed && !(x->redact && reports[i].tells) &&
+		    !(by_page >> reports[i].by & 1))
+			make_report(x, i, ret);
 	}
+}
+
+void make_fixed_reports(const struct export *x, struct made_reports *ret)
+{
+	make_those(x, true, 0, ret);
+}
+
+void made_reports_free(struct made_reports *made)
+{
+	vec_for_each(r, &made->all)
+		packed_free(&r->pack);
+	vec_free(&made->all);
+}
+
+/* Append the packs and empty the vector. */
+static void take_reports(struct made_reports *from, packed_vec *ret, struct buf *rows)
+{
+	vec_for_each(r, &from->all)
+		add_report(r->pack, reports[r->which].command, r->nrows, ret, rows);
+	vec_free(&from->all);
 }
 
 static void put_subject_list(const struct page_counts *c, struct pack *p, packed_vec *ret, struct buf *rows)
@@ -163,21 +207,21 @@ static void put_subject_list(const struct page_counts *c, struct pack *p, packed
 	end_report(p, "subjects", c->subjects.all.len, ret, rows);
 }
 
-void make_reports(const struct export *x, const struct page_events *events, bool has_heap, packed_vec *ret,
-		  struct buf *rows)
+void make_reports(const struct export *x, const struct page_events *events, bool has_heap, struct made_reports *fixed,
+		  packed_vec *ret, struct buf *rows)
 {
 	const struct page_counts *counts = &events->counts;
-	size_t limit = x->view->limit;
+	struct made_reports others = { 0 };
 	struct pack p = { 0 };
 
-	x->view->limit = limit ? limit : ROWS_MAX;
-	put_all(x, made_by_page(x, counts, has_heap), &p, ret, rows);
+	make_those(x, false, made_by_page(x, counts, has_heap), &others);
+	take_reports(fixed, ret, rows);
+	take_reports(&others, ret, rows);
 	if (!x->redact) {
 		pack_begin(&p, "json");
 		put_functions(x->view->session, &events->tree, &p.bytes);
 		end_report(&p, "fsummary", events->tree.funcs.len, ret, rows);
 		put_subject_list(counts, &p, ret, rows);
 	}
-	x->view->limit = limit;
 	pack_free(&p);
 }

@@ -75,6 +75,8 @@ struct value filter_value(struct filter *f, const struct hit *h);
  */
 bool filter_is_text(const struct filter *f);
 const char *filter_string(struct filter *f, const struct hit *h);
+/* Whether it has properties of spans, whose values belong to calls and not to packets. */
+bool filter_has_spans(const struct filter *f);
 /* The enumeration of the expression's values; NULL: none. */
 const struct enumeration *filter_values(const struct filter *f);
 

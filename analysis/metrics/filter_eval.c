@@ -439,6 +439,11 @@ bool filter_is_text(const struct filter *f)
 	return f->root && f->root->kind == NODE_TEXT;
 }
 
+bool filter_has_spans(const struct filter *f)
+{
+	return f->has_spans;
+}
+
 const char *filter_string(struct filter *f, const struct hit *h)
 {
 	return text_of(f->root, h);

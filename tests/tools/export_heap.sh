@@ -98,26 +98,66 @@ async function withoutClock(t) {
 	await page.context().close()
 }
 
-// Types of objects that .er.rc defines are tabs of index and memory objects.
+// The tables of objects have er_print's numbers under the filter of the page, which is this expression.
+async function objectRows(t, page, expr) {
+	const filter = await filterOf(t, page)
+	t.check(`objects: ${expr}: is accepted`, expr ? filter.includes(expr) : !filter.length, String(filter))
+	await page.click('#tab-index')
+	for (const type of ['Parity', 'Called']) {
+		await page.click(`#view-index button[value=${type}]`)
+		const want = t.erPrint([...filter, '-indxobj_metrics', 'e.total:name', '-indxobj', type, 'mem.er'])
+		await page.waitForFunction(n => document.querySelectorAll('#view-index .tr').length >= n, want.length)
+		t.sameRows(`objects: ${expr}: ${type}`, (await t.tableRows(page, 'index')).map(r => [r[0], r.at(-1)]), want)
+	}
+	await page.click('#tab-memobj')
+	const types = await page.$$eval('#view-memobj .crumbs button', all => all.map(b => b.value))
+	t.check('objects: types are built in or defined', types.includes('Vpage_8K') && types.includes('Half'), types.join())
+	for (const type of ['Vpage_8K', 'Pline_64B', 'Half']) {
+		await page.click(`#view-memobj button[value=${type}]`)
+		await page.waitForSelector('#view-memobj .tr', { timeout: 10000 })
+		t.sameRows(`objects: ${expr}: ${type}`, trimmed(await t.tableRows(page, 'memobj')), trimmed(t.erPrint([...filter, '-memobj', type, 'mem.er'])))
+	}
+}
+
+// A row of an object becomes the filter, in place of another object; it joins any other expression.
+async function objectFilters(t, page) {
+	const open = async (tab, type, row) => {
+		await page.click('#tab-' + tab)
+		await page.click(`#view-${tab} button[value=${type}]`)
+		await page.locator(`#view-${tab} .tr`).nth(row).dblclick()
+		return page.inputValue('#expression')
+	}
+	await page.fill('#expression', '')
+	await page.press('#expression', 'Enter')
+	t.check('objects: <Total> is no filter', !await open('memobj', 'Vpage_8K', 0), await page.inputValue('#expression'))
+	for (const [tab, type, form] of [['index', 'Parity', /^Parity == [01]$/], ['index', 'Called', /^Called == ".*"$/], ['memobj', 'Vpage_8K', /^Vpage_8K == \d+$/]]) {
+		const expr = await open(tab, type, 1)
+		t.check(`objects: a row of ${type} is a filter`, form.test(expr), expr)
+		await objectRows(t, page, expr)
+	}
+	await page.fill('#expression', 'STATE == USER || Parity == 1')
+	await page.press('#expression', 'Enter')
+	const joined = await open('memobj', 'Half', 1)
+	t.check('objects: a row joins an expression', /^\(STATE == USER \|\| Parity == 1\) && Half == -?\d+$/.test(joined), joined)
+	await objectRows(t, page, joined)
+	for (const name of ['Either', 'Anywhere', 'Huge']) {
+		await page.fill('#expression', name + ' == 3')
+		await page.press('#expression', 'Enter')
+		t.check(`objects: ${name} is refused`, new RegExp(`cannot evaluate ${name}`).test(await page.textContent('#expression-error')), '')
+	}
+}
+
+// Types of objects that .er.rc defines are tabs of index and memory objects, and names in filters.
 async function objects(t) {
-	const page = await t.openPage(t.browser, 'objects.html', { hash: '#view="index"', wait: 'body.decoded.counted' })
-	for (const expr of ['', 'CPUID == 0', 'FNAME("next") SOME IN STACK']) {
+	const page = await t.openPage(t.browser, 'objects.html', { hash: '#view="index"&expr="Half+%3D%3D+-1"'.replace(/\+/g, '%20'), wait: 'body.decoded.counted' })
+	await page.waitForFunction(() => !/still being read/.test(document.querySelector('#verdict').innerText))
+	await objectRows(t, page, 'Half == -1')
+	for (const expr of ['', 'CPUID == 0', 'FNAME("next") SOME IN STACK', 'Parity == 1', '!(parity IN (0, 7))', 'Half != -1 || STATE == USER', 'Vpage_8K > 0', 'Called == "a.*"', 'Big == 2', 'Odd == -1', 'Odd != -1']) {
 		await page.fill('#expression', expr)
 		await page.press('#expression', 'Enter')
-		const filter = await filterOf(t, page)
-		await page.click('#tab-index')
-		await page.click('#view-index button[value=Parity]')
-		await page.waitForFunction(() => document.querySelectorAll('#view-index .tr').length > 1 || /next/.test(document.querySelector('#expression').value))
-		t.sameRows(`objects: ${expr}: index objects`, (await t.tableRows(page, 'index')).map(r => [r[0], r.at(-1)]), t.erPrint([...filter, '-indxobj_metrics', 'e.total:name', '-indxobj', 'Parity', 'mem.er']))
-		await page.click('#tab-memobj')
-		const types = await page.$$eval('#view-memobj .crumbs button', all => all.map(b => b.value))
-		t.check('objects: types are built in or defined', types.includes('Vpage_8K') && types.includes('Half'), types.join())
-		for (const type of ['Vpage_8K', 'Pline_64B', 'Half']) {
-			await page.click(`#view-memobj button[value=${type}]`)
-			await page.waitForSelector('#view-memobj .tr', { timeout: 10000 })
-			t.sameRows(`objects: ${expr}: ${type}`, trimmed(await t.tableRows(page, 'memobj')), trimmed(t.erPrint([...filter, '-memobj', type, 'mem.er'])))
-		}
+		await objectRows(t, page, expr)
 	}
+	await objectFilters(t, page)
 	t.check('objects: no complaint', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 }
@@ -135,7 +175,11 @@ put heap.1.er heap.er
 put some.1.er some.er
 to_page heap some
 put mem.1.er mem.er
-printf '%s\n' 'indxobj_define Parity CPUID%2' 'mobj_define Half VADDR>>32' >.er.rc
+# Odd is -1 for some packets; Either is also unknown for others, and Anywhere is known of packets without addresses: the page
+# cannot tell what er_print would do.
+printf '%s\n' 'indxobj_define Parity CPUID%2' 'mobj_define Half VADDR>>32' 'indxobj_define Called COMM' 'indxobj_define Big TID*2' \
+	'indxobj_define Odd TID%2?TID:-1' 'indxobj_define Either VADDR>0?-1:-1' 'mobj_define Anywhere TID' \
+	'indxobj_define Huge TID<<60' >.er.rc
 check "with types of objects of .er.rc: is written" er_export --to page -o objects.html mem.er
 check "a process without clock data: is written" er_export --to page -o only.html heap.er/_f1.er
 check "without anything that passes there is no page" sh -c '! er_export --to page -filters "TID == 99" -o none.html heap.er/_f1.er 2>err && grep -q "nothing to export" err && [ ! -e none.html ]'

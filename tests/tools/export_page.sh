@@ -82,6 +82,11 @@ async function findings(t) {
 	t.check('a finding filters by process and state', /PID IN|PID ==/.test(command) && /STATE/.test(command), command)
 	await page.keyboard.press('8')
 	t.check('8 goes back to the findings', await page.isVisible('#view-findings .finding'), '')
+	const note = await page.innerText('#view-findings .notes')
+	t.check('findings are of the whole recording, which is said under a filter', note.startsWith('The findings are of the whole recording: the filter of this page does not apply.'), note)
+	t.check('findings: the command has the filter', await page.innerText('#view-findings .notes code') === `${await page.innerText('.command')} -findings`, note)
+	await page.click('#view-findings .notes button:text-is("Clear the filter")')
+	t.check('findings: a click clears the filter', await page.isHidden('.command') && !await page.innerText('#view-findings .notes'), '')
 	t.check('findings: no complaint', !page.complaints.length, page.complaints.join('\n'))
 	await page.context().close()
 }

@@ -30,6 +30,11 @@ async function estimated(t) {
 	const numbers = Object.entries(before).filter(([name]) => name !== 'CPU').map(([, time]) => Number(time.replace(/^~| .*/g, '')))
 	const sum = numbers.reduce((a, b) => a + b, 0)
 	t.check('within a second: estimates have their errors', Object.values(before).some(time => /^~[\d.]+ ±\d\.\d{3}$/.test(time)) && /±/.test(await said(page)), JSON.stringify(before))
+	// That of user time: its share of the CPU time is p = 0.847, and the squares of the samples' weights add up to 0.0756 s²:
+	// (0.051 p)² + 0.0756 p (1 - p) = 0.108². Errors of threads are added up, not their squares.
+	const errors = Object.entries(before).map(([name, time]) => `${name} ${time.replace(/.*±/, '')}`).join(', ')
+	t.check('within a second: each error has its size', errors === 'CPU 0.051, User CPU 0.108, System CPU 0.099, Trap CPU 0.013, Wait CPU 0.015, User Lock 0.017, ' +
+		'Text Page Fault 0.016, Data Page Fault 0.019, Sleep 0.010', errors)
 	t.check('within a second: the times add up to the lives', Math.abs(sum - 3) < 0.01, `${sum}: ${JSON.stringify(before)}`)
 	const from = ['-from', '250000us', '-to', '750000us', '-exact_states', 'w.er']
 	await page.click('.whole')

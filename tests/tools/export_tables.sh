@@ -212,14 +212,17 @@ async function reports(t) {
 		window.unpacked = 0
 		window.DecompressionStream = function(kind) { window.unpacked++; return new stream(kind) }
 	})
-	const whole = rows => rows.map(r => r.map(f => f.trim().replace(/^~/, '')))
+	// CSV has the counts of a histogram, which people see drawn.
+	const drawn = f => !/^\d+( \d+){8}$/.test(f) ? f : f.split(' ').map((n, _, all) => ' .:-=+*#'[n > 0 ? 1 + Math.floor(n / Math.max(...all) * 6 + 0.5) : 0]).join('')
+	const whole = rows => rows.map(r => r.map(f => drawn(f).trim().replace(/^~/, '')))
 	const hidden = [2, 4] // the standard errors, which are shown on demand
 	await page.click('#tab-locks')
 	await page.click('#view-locks button[value=counted]')
 	await page.waitForSelector('#view-locks .tr', { timeout: 10000 })
 	t.sameRows('locks', whole(await t.tableRows(page, 'locks')),
 		whole(t.erPrint(['-limit', '1000', '-locks', 'w.er']).map(r => r.slice(1).filter((_, i) => !hidden.includes(i)))))
-	const shown = (await t.tableRows(page, 'locks'))[0][2]
+	const shown = (await t.tableRows(page, 'locks'))[0][2], lengths = (await t.tableRows(page, 'locks'))[0][5]
+	t.check('locks: lengths are drawn as er_print draws them', lengths.trim() && t.erPrintText(['-locks', 'w.er']).includes(` ${lengths.trimEnd()} `), lengths)
 	const unpacked = await page.evaluate(() => window.unpacked)
 	// The places of stacks, in two packs, and the report.
 	t.check('a report is unpacked when it is looked at, and once', unpacked === 3, String(unpacked))
@@ -232,8 +235,8 @@ async function reports(t) {
 	const said = await page.textContent('#view-locks .notes'), command = await page.textContent('#view-locks .notes code')
 	t.check('a report says that it is of the whole recording', /^As er_print -locks, of the whole recording: the filter of this page does not apply/.test(said), said)
 	t.check('and which command shows it under the filter', command === "er_print -filters 'PID == 12' -locks" && t.erPrint([...t.shellWords(command).slice(1), 'w.er']).length > 0, command)
-	await page.fill('#expression', '')
-	await page.press('#expression', 'Enter')
+	await page.click('#view-locks .notes button:text-is("Clear the filter")')
+	t.check('a click beside the report clears the filter', await page.isHidden('.command'), '')
 	t.check('without a filter there is no command', await page.$('#view-locks .notes code') === null, '')
 	await locks(t, await t.openPage(t.browser, 'joined.html'), 'joined', [], 'joined.er')
 	await page.click('#tab-experiments')

@@ -18,7 +18,7 @@ function emptySums(data) {
 }
 
 // Returns the sums of the events that pass the state's filter. `partial` is true if they are too
-// small because some events are not decoded yet.
+// small because some events, or objects that the filter needs, are not decoded yet.
 export function aggregate(data, state) {
 	const sums = emptySums(data)
 	if (!isFiltered(state))
@@ -27,7 +27,6 @@ export function aggregate(data, state) {
 		addEvents(data, state, sums)
 	else if (data.whole)
 		Object.assign(sums, classesOfAll(data, state))
-	sums.partial = isFiltered(state) && !data.whole
 	finish(data, sums)
 	sums.ofState = stateSums(data, state)
 	sums.ofCount = countSums(data, state, data.npaths, (chunk, i) => chunk.path[i])
@@ -84,6 +83,7 @@ function addEvents(data, state, sums) {
 	const tables = { threadOk: filter.thread || all(data.nthreads), classOk: filter.cls || all(data.classes.length),
 		pathOk: filter.path || all(data.npaths), stateOf: Uint8Array.from(data.classes, c => c.state), cut: cutPaths(data),
 		half: Uint32Array.from(data.isWait, wait => wait ? data.npaths : 0) }
+	sums.partial = !data.whole || filter.unread
 	for (const chunk of data.chunks)
 		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => addPiece(chunk, filter, tables, sums, from, to))
 	return sums

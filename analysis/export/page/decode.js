@@ -3,7 +3,15 @@
 // text of these functions is all that a worker has.
 import { gunzip, inflate, readInts, readUints, reader, sections } from './pack.js'
 
-// Returns the values in 32 bits each if all fit, otherwise unchanged. Values are whole.
+// Returns an array that is used again for each pack: new memory costs more than decoding into it.
+function roomFor(use, n) {
+	const rooms = roomFor.rooms = roomFor.rooms || []
+	if (!rooms[use] || rooms[use].length < n)
+		rooms[use] = new Float64Array(n)
+	return rooms[use].subarray(0, n)
+}
+
+// Copies the values, in 32 bits each if all fit. Values are whole.
 export function narrow(values) {
 	let max = 0, min = 0
 	for (let i = 0; i < values.length; i++) {
@@ -12,7 +20,7 @@ export function narrow(values) {
 		if (values[i] < min)
 			min = values[i]
 	}
-	return min >= 0 && max < 2 ** 32 ? new Uint32Array(values) : values
+	return min >= 0 && max < 2 ** 32 ? new Uint32Array(values) : new Float64Array(values)
 }
 
 // Copies indexes below `most`. The type depends on the recording only, so that all packs have arrays of one type.
@@ -53,25 +61,32 @@ function stretchMerged(coarse, { base, time, merged, length, cls, isWait }) {
 
 // Few machines have CPUs whose numbers need more than 8 bits.
 export function cpuArray(values) {
-	return values.every(v => v < 128) ? new Int8Array(values) : new Int16Array(values)
+	let most = 0
+	for (let i = 0; i < values.length; i++)
+		most = values[i] > most ? values[i] : most
+	return most < 128 ? new Int8Array(values) : new Int16Array(values)
 }
 
 // Decodes the times at which events ended: the first one, and the others since then.
 function readTimes(bytes, n) {
-	const time = readInts(bytes, n, new Float64Array(n)), base = n ? time[0] : 0
+	const time = readInts(bytes, n, roomFor(0, n)), base = n ? time[0] : 0
 	for (let i = 0, at = -base; i < n; i++)
 		time[i] = at += time[i]
-	return { base, time }
+	return { base, time: narrow(time) }
 }
 
 // The length of each event: what it represents, and for a wait what is in `extra`.
-function lengthsOf(weight, extra, cls, isWait) {
-	const length = new Float64Array(weight)
-	for (let i = 0, w = 0; i < length.length; i++) {
-		if (isWait[cls[i]])
-			length[i] += extra[w++]
-	}
+function lengthsOf(weight, extra, cls, isWait, length) {
+	for (let i = 0, w = 0; i < length.length; i++)
+		length[i] = isWait[cls[i]] ? weight[i] + extra[w++] : weight[i]
 	return length
+}
+
+function areEqual(a, b) {
+	let i = 0
+	while (i < a.length && a[i] === b[i])
+		i++
+	return i === a.length
 }
 
 // Decodes numbers that are written as differences.
@@ -88,12 +103,11 @@ export async function decodeEvents(base64, about) {
 	const s = sections(await inflate(base64)), { isWait, nthreads, npaths } = about
 	const head = reader(s.evts)
 	const first = head.uint(), n = head.uint()
-	const room = new Float64Array(n)
-	const uints = (bytes, count) => readUints(bytes, count, room.subarray(0, count))
+	const uints = (bytes, count) => readUints(bytes, count, roomFor(0, count))
 	const { base, time } = readTimes(s.time, n)
 	const cls = indexArray(uints(s.clas, n), about.nclasses)
 	const thread = indexArray(uints(s.thrd, n), nthreads)
-	const weight = readInts(s.wght, n, new Float64Array(n))
+	const weight = readInts(s.wght, n, roomFor(1, n))
 	const rows = new Uint32Array((n >> 8) + 2)
 	let nwaits = 0
 	for (let i = 0; i < n; i++) {
@@ -101,17 +115,17 @@ export async function decodeEvents(base64, about) {
 			rows[i >> 8] = nwaits
 		nwaits += isWait[cls[i]]
 	}
-	const length = lengthsOf(weight, readInts(s.leng, nwaits, room.subarray(0, nwaits)), cls, isWait)
+	const length = lengthsOf(weight, readInts(s.leng, nwaits, roomFor(0, nwaits)), cls, isWait, roomFor(2, n))
 	const merged = s.mrgd ? new Uint32Array(uints(s.mrgd, n)) : null
 	if (merged)
 		stretchMerged(about.coarse, { base, time, merged, length, cls, isWait })
 	const ofEvent = (bytes, read) => bytes ? read(bytes, n, new Float64Array(n)) : null
 	const waker = indexArray(uints(s.wakr, nwaits), nthreads + 1), weights = narrow(weight)
 	return divide({
-		first, n, base, time: narrow(time), thread, cls, weight: weights, rows, merged, waker,
+		first, n, base, time, thread, cls, weight: weights, rows, merged, waker,
 		path: indexArray(uints(s.path, n), npaths),
-		cpu: cpuArray(readInts(s.cpus, n, room)),
-		length: length.every((v, i) => v === weight[i]) ? weights : narrow(length),
+		cpu: cpuArray(readInts(s.cpus, n, roomFor(0, n))),
+		length: areEqual(length, weight) ? weights : narrow(length),
 		squares: ofEvent(s.sqrs, readUints), variance: ofEvent(s.vari, readUints),
 		variant: ofEvent(s.vrnt, readUints), second: ofEvent(s.scnd, readInts), subject: ofEvent(s.sbjt, readUints), heap: s.heap ? summedInts(s.heap, n) : null,
 		spans: s.spns && about.nsets ? indexArray(uints(s.spns, n), about.nsets) : null,
@@ -137,7 +151,7 @@ export function divide(pack, nthreads) {
 
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
-	const parts = [inflate, gunzip, sections, readUints, readInts, reader, narrow, indexArray, groupByThread, divide,
+	const parts = [inflate, gunzip, sections, readUints, readInts, reader, roomFor, areEqual, narrow, indexArray, groupByThread, divide,
 		holders, stretchMerged, cpuArray, readTimes, lengthsOf, summedInts, decodeEvents]
 	// minify may have given it a shorter name.
 	return parts.map(String).join('\n') + `

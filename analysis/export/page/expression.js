@@ -3,6 +3,7 @@
 // can evaluate with the same result; for others there is an error that names them. A value that is
 // not known is neither equal nor unequal to anything: logic has three values.
 import { coarseAround } from './data.js'
+import { objectType } from './objects.js'
 import { funcMatches, objectMatches, posixPattern } from './pattern.js'
 
 const NO = 0, YES = 1, UNKNOWN = 2
@@ -19,6 +20,8 @@ class ExpressionError extends Error {
 
 // `by` is what the mask is indexed by: "thread", "cls", "path"; "call", a call of a span + 1; "spans", a set of calls.
 const table = (by, mask) => ({ by, mask, test: e => mask[e[by]] })
+// The same, unless the property has a key(event) of its own.
+const tableOf = ({ key }, by, mask) => key ? { test: e => mask[key(e)] } : table(by, mask)
 const constant = value => ({ test: () => value })
 const opposite = v => v === UNKNOWN ? UNKNOWN : 1 - v
 const both = (a, b) => a === NO || b === NO ? NO : a === YES && b === YES ? YES : UNKNOWN
@@ -171,6 +174,9 @@ class Parser {
 			return this.comparison(token, numbers[name])
 		if (token.kind === 'name' && name in texts)
 			return this.textMatch(token, texts[name])
+		const type = token.kind === 'name' && objectType(this.data, name)
+		if (type)
+			return type[3] ? this.textMatch(token, this.objects(token, type)) : this.comparison(token, this.objects(token, type))
 		if (name === 'SYSCALL')
 			return this.call(token)
 		if (name === 'TSTAMP')
@@ -186,6 +192,15 @@ class Parser {
 		if (!this.data.spanSets)
 			beyond(token)
 		this.ofSpans = true
+	}
+
+	// The objects of a type. Until they are read, no event has one.
+	objects(token, type) {
+		const { data } = this, read = data.typed.get(), { values, at } = read ? read.of(type[0], !!data.stated) : { values: [], at: () => 0 }
+		this.unread = this.unread || !read
+		if (!type[2] || values.some(v => typeof v === 'number' && !Number.isSafeInteger(v)))
+			beyond(token)
+		return { key: e => at(e.row), of: () => ['', [null, ...values]] }
 	}
 
 	// Whether a call of a span contains the event.
@@ -240,7 +255,7 @@ class Parser {
 		if (property.event)
 			return { test: e => bool(test(property.event(e))) }
 		const [by, values] = property.of(this.data)
-		return table(by, Uint8Array.from(values, v => v === null ? UNKNOWN : bool(test(v))))
+		return tableOf(property, by, Uint8Array.from(values, v => v === null ? UNKNOWN : bool(test(v))))
 	}
 
 	patterns(names) {
@@ -277,7 +292,7 @@ class Parser {
 			refuse(token, 'the file was written with --redact: it has no cgroups')
 		const all = this.patterns(property.by && (this.data.spans || { names: [] }).names)
 		const of = v => v === null || v === undefined ? UNKNOWN : bool(all.some(p => p.test(v)) === (sign !== '!='))
-		return table(property.by || 'thread', Uint8Array.from(property.of(this.data), of))
+		return tableOf(property, property.by || 'thread', Uint8Array.from(property.key ? property.of()[1] : property.of(this.data), of))
 	}
 
 	// Which call CPU time was in is not known here, so only waits in a call can be chosen.
@@ -355,7 +370,8 @@ function numberOf(token) {
 	return m ? Math.round(m[1] * timeUnits[m[2]]) : Number(token.text)
 }
 
-// The condition of an expression: {test(event)}, and {by, mask} if it depends on one thing only.
+// The condition of an expression: {test(event)}, and {by, mask} if it depends on one thing only; unread: objects that it needs
+// are still being read.
 // An event is what eventFacts returns. Or {error, at}: a sentence and its place.
 export function parseExpression(data, text) {
 	if (data.parsed && data.parsed.text === text)
@@ -365,12 +381,12 @@ export function parseExpression(data, text) {
 		const p = new Parser(data, text), c = p.any()
 		if (p.token.kind !== 'end')
 			p.token.kind === 'sign' && p.token.text !== ')' && p.token.text !== '(' ? beyond(p.token) : refuse(p.token, 'the expression should end here')
-		made = p.ofSpans ? ofOneCall(data, c) : c
+		made = { ...p.ofSpans ? ofOneCall(data, c) : c, unread: p.unread }
 	} catch (e) {
 		if (!(e instanceof ExpressionError))
 			throw e
 		made = { error: `Column ${e.at + 1}: ${e.message}.`, at: e.at }
 	}
-	data.parsed = { text, made }
+	data.parsed = made.unread ? null : { text, made }
 	return made
 }

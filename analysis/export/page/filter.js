@@ -22,21 +22,21 @@ export function makeFilter(data, state) {
 		cls: classMask(data, state),
 		path: state.func === null ? null : pathMask(data, state.func),
 		cpus: state.cpus.length ? new Set(state.cpus) : null,
-		other: expressionTest(data, state.expr),
+		...expressionTest(data, state.expr),
 	}
 }
 
 // Returns the test that an expression makes of an event (eventFacts), or null if everything
-// passes. An expression with an error filters nothing; the view of the filter shows the error.
+// passes; and whether it is not ready. An expression with an error filters nothing; the view of the filter shows the error.
 function expressionTest(data, text) {
-	const made = text ? parseExpression(data, text) : null
-	return made && made.test ? e => made.test(e) === 1 : null
+	const made = text ? parseExpression(data, text) : {}
+	return { other: made.test ? e => made.test(e) === 1 : null, unread: made.unread }
 }
 
 // Returns what an expression may depend on.
 export function eventFacts(chunk, i) {
 	return { thread: chunk.thread[i], cls: chunk.cls[i], path: chunk.path[i], cpu: chunk.cpu[i], time: chunk.base + chunk.time[i],
-		spans: chunk.spans ? chunk.spans[i] : 0 }
+		row: chunk.first + i, spans: chunk.spans ? chunk.spans[i] : 0 }
 }
 
 function threadMask(data, state) {

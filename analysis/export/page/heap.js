@@ -2,33 +2,21 @@
 // Memory in use under the page's filter: the calls for memory that pass it are replayed, as analysis/metrics/leaks.c
 // does. An allocation without a matching free that passes stays in use.
 import { countInts, inflate, parseBytes, readInts, readUints, sections } from './pack.js'
+import { lazyPart } from './lazy.js'
 import { eachEvent } from './walk.js'
 import { addedTo } from './counts.js'
 
 const MALLOC = 0, FREE = 1, REALLOC = 2, MMAP = 3, MUNMAP = 4
 const LOOK_AT_MOST = 1e8, HEAP_ROWS = 20, HEAP_ROWS_MOST = 10000
 
-// Returns {known, sampled, add(base64), get()}. get returns undefined while it is read: loaded() is called when it
-// has been.
+// Returns {known, sampled, add(base64, kind), get()}, as lazyPart.
 export function makeHeap(data, loaded, failed) {
-	let text = '', read, begun = false, asked = false
+	const part = lazyPart(({ heap }) => heap, ({ heap }) => readHeap(heap[0]), loaded, failed)
 	return {
-		known: data.reports.heap > 0, sampled: data.reports.heap > 1,
-		add(base64) {
-			text = base64
-			if (asked)
-				this.get()
-		},
+		...part, known: data.reports.heap > 0, sampled: data.reports.heap > 1,
 		get() {
-			asked = true
-			if (text && !begun) {
-				begun = true
-				readHeap(text).then(heap => {
-					read = heap
-					loaded()
-				}).catch(failed)
-			}
-			return data.counts && data.counts.whole ? read : undefined
+			const heap = part.get()
+			return data.counts && data.counts.whole ? heap : undefined
 		},
 	}
 }

@@ -77,6 +77,9 @@ function start(data) {
 	byId('title').title = data.about.join('\n')
 	showTroubles(data)
 	byId('host').textContent = data.experiments.map(e => e.host).filter((h, i, a) => a.indexOf(h) === i).join(', ')
+	page.objects = data.typed = makeObjects(data, refresh, fail)
+	if (data.counts)
+		data.counts.typed = data.typed
 	page.sums = aggregate(data, page.state)
 	page.verdict = makeVerdict(byId('verdict'), page)
 	page.filterBar = makeFilterBar(byId('filter'), page)
@@ -90,7 +93,6 @@ function start(data) {
 	page.reports = makeReports(data.reports, loaded, fail)
 	page.places = makePlaces(data, () => { loaded(); document.body.classList.add('placed') }, fail)
 	page.heap = makeHeap(data, loaded, fail)
-	page.objects = makeObjects(data, loaded, fail)
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
@@ -132,14 +134,15 @@ function makeTabs() {
 }
 
 // Shows the chosen view and hides the others, and tabs for which there are no data. A view is made when
-// it is first shown.
+// it is first shown. Without events there are no stacks.
 function shownView() {
+	const empty = !page.data.nevents && !page.data.counts, lacks = w => w.has && !w.has(page) || empty && ![spansView, experimentsView, aboutView].includes(w)
 	const v = views.find(w => w.id === page.state.view) || views[0]
 	for (const w of views) {
 		const on = w === v, tab = byId('tab-' + w.id)
 		tab.setAttribute('aria-selected', String(on))
 		page.tabBoxes.get(w.id).checked = !page.state.hidden.includes(w.id)
-		tab.hidden = !on && (page.state.hidden.includes(w.id) || !!w.has && !w.has(page))
+		tab.hidden = !on && (page.state.hidden.includes(w.id) || lacks(w))
 		if (page.views[w.id])
 			page.views[w.id].root.hidden = !on
 	}
@@ -225,6 +228,7 @@ function run() {
 		start(data)
 		if (data.whole)
 			document.body.classList.add('decoded')
+		progress()
 		const decode = eventDecoder(data, chunks => {
 			addChunks(data, chunks)
 			progress()

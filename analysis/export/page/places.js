@@ -2,6 +2,7 @@
 // Where in their functions stacks go: sums by line and by pc under the page's filter. The packs `places` and
 // `later` have what this needs; they are read when a view first asks for it.
 import { inflate, parseBytes, readInts, readUints, sections } from './pack.js'
+import { lazyPart } from './lazy.js'
 import { linkChildren } from './data.js'
 import { ofOneState } from './aggregate.js'
 import { countSums } from './counts.js'
@@ -9,40 +10,19 @@ import { outermostOf, timesBy } from './tree.js'
 import { indexArray } from './decode.js'
 import { eachEvent } from './walk.js'
 
-const PACK_EVENTS = 2 ** 20 // as in page_columns.c
+const PACK_EVENTS = 2 ** 18 // as in page_columns.c
 
-// Returns {add(base64, kind), known, get()}. get returns undefined while it is read: loaded() is called when
-// it has been.
+// Returns {known, add(base64, kind), get()}, as lazyPart. There is one pack of places, and one `later` for each pack of events.
 export function makePlaces(data, loaded, failed) {
-	const texts = { places: [], later: [] }
-	let read, begun = false, asked = false
-	return {
-		known: data.reports.places > 0,
-		add(base64, kind) {
-			texts[kind].push(base64)
-			if (asked)
-				this.get()
-		},
-		get() {
-			asked = true
-			// The pack of places comes first, then one for each pack of events.
-			if (data.whole && !begun && texts.places.length && texts.later.length * PACK_EVENTS >= data.nrows) {
-				begun = true
-				readPlaces(data, texts).then(places => {
-					read = places
-					loaded()
-				}).catch(failed)
-			}
-			return read
-		},
-	}
+	const has = ({ places, later = [] }) => data.whole && places && later.length * PACK_EVENTS >= data.nrows
+	return { ...lazyPart(has, texts => readPlaces(data, texts), loaded, failed), known: data.reports.places > 0 }
 }
 
 const uints = (bytes, n) => readUints(bytes, n, new Float64Array(n))
 const sum = values => values.reduce((a, b) => a + b, 0)
 
 // Each index of a node is that of a variant: {tree, pathNode, npaths} have the form that tree.js adds up.
-async function readPlaces(data, { places, later }) {
+async function readPlaces(data, { places, later = [] }) {
 	const s = sections(await inflate(places[0])), names = parseBytes(s.plnm)
 	const perFunc = uints(s.plfn, data.funcs.length), ret = { ...readVariants(data, s, perFunc), ...await readLater(data, later) }
 	const n = ret.nplaces = sum(perFunc), funcOf = new Uint32Array(n)

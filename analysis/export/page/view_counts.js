@@ -21,9 +21,9 @@ export const valueColumns = ({ data }, metrics) => metrics.map((m, i) => {
 })
 
 // Shows rows in their order, or as the user sorted them.
-export function showRows(page, part, command, columns, rows) {
+export function showRows(page, part, command, columns, rows, open) {
 	const id = 'report-' + command
-	const table = makeTable(command, columns, { sort: sort => page.store.setIn('sort', id, sort) })
+	const table = makeTable(command, columns, { open, sort: sort => page.store.setIn('sort', id, sort) })
 	part.notes.replaceChildren()
 	part.box.replaceChildren(table.root)
 	table.show(rows, { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })

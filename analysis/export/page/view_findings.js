@@ -2,9 +2,10 @@
 // The sentences of er_print -findings. Each has its figure, the standard error, and a link that
 // shows the data.
 import { el } from './dom.js'
-import { clearedFilter } from './store.js'
+import { clearedFilter, isFiltered } from './store.js'
 import { seconds } from './format.js'
 import { clockless } from './lanes.js'
+import { wholeNotes } from './view_reports.js'
 
 // Returns the numbers of named values, from a list such as "WAIT_CPU" or "DISK, WRITEBACK".
 function numbersOf(list, names) {
@@ -43,10 +44,11 @@ function finding(page, f) {
 export const findingsView = {
 	id: 'findings', title: 'Findings', key: '8', has: page => !clockless(page.data),
 	make(root, page) {
-		const list = el('ol.findings')
-		root.append(el('div.text', { tabIndex: 0 }, list))
+		const list = el('ol.findings'), notes = el('div.notes')
+		root.append(notes, el('div.text', { tabIndex: 0 }, list))
 		return {
-			update({ data }) {
+			update({ data, state }) {
+				notes.replaceChildren(...isFiltered(state) ? wholeNotes(page, 'The findings are', 'findings') : [])
 				list.replaceChildren(...data.findings.map(f => finding(page, f)))
 			},
 		}

@@ -2,7 +2,7 @@
 // Index objects: the time of each second, sample or state, as er_print -seconds, -samples and -states
 // show it, and of objects of the user's types, under the page's filter.
 import { makeGroupChoice } from './choice.js'
-import { objectTypes } from './objects.js'
+import { objectFilter, objectTypes } from './objects.js'
 import { statesBy } from './walk.js'
 import { clockless } from './lanes.js'
 import { statesTable } from './view_threads.js'
@@ -24,8 +24,8 @@ const kinds = {
 
 // The same for a type that the user defined; null while it is read.
 function userKind(page, type) {
-	const objects = page.objects.get(), { names, keyOf } = objects ? objects.of(type, false) : {}
-	return objects ? { of: () => keyOf, name: (data, key) => names[key - 1], open: () => null } : null
+	const objects = page.objects.get(), { names, values, keyOf } = objects ? objects.of(type, false) : {}
+	return objects ? { of: () => keyOf, name: (data, key) => names[key - 1], open: (data, key) => objectFilter(page, type, values[key - 1]) } : null
 }
 
 // With the times and labels of both ends, unless there are several recordings.

@@ -4,7 +4,7 @@
 import { el } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { addCounts } from './counts.js'
-import { objectTypes } from './objects.js'
+import { objectFilter, objectTypes } from './objects.js'
 import { MHWC, listedMetrics, showRows, showUnread, sortedBy, valueColumns } from './view_counts.js'
 
 // Rows {key, name, values}; the first is the sum.
@@ -27,8 +27,10 @@ export const memoryObjectsView = {
 				choice.update(type)
 				if (!objects)
 					return showUnread(page, part)
-				const metrics = listedMetrics(data, MHWC), rows = objectRows(page, objects.of(type, true), metrics)
-				return showRows(page, part, 'memobj', [...valueColumns(page, metrics), { id: 'name', title: 'Name', left: true, text: r => r.name }], rows)
+				const metrics = listedMetrics(data, MHWC), of = objects.of(type, true)
+				const open = r => r.key >= 0 && page.store.set(objectFilter(page, type, of.values[r.key]) || {})
+				return showRows(page, part, 'memobj', [...valueColumns(page, metrics), { id: 'name', title: 'Name', left: true, text: r => r.name }],
+					objectRows(page, of, metrics), open)
 			},
 		}
 	},

@@ -2,11 +2,12 @@
 // Reports of er_print that are in the file as they are: locks, counters, what is known of the
 // recording. The page's filter does not apply to them.
 import { inflate, parseBytes, sections } from './pack.js'
+import { lazyPart } from './lazy.js'
 import { el, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
-import { isFiltered } from './store.js'
+import { clearedFilter, isFiltered } from './store.js'
 import { filterCommand } from './filter.js'
 import { copyButton } from './view_filter.js'
 import { panelNode, panelsOf } from './samples.js'
@@ -20,23 +21,15 @@ export async function readJson(base64) {
 // asked for. rows: the number of rows by report, in the order of the packs; loaded() is called when
 // one that was asked for has been read.
 export function makeReports(rows, loaded, failed) {
-	const names = Object.keys(rows), texts = new Map(), read = new Map()
+	const part = () => lazyPart(texts => texts.report, ({ report }) => readJson(report[0]), loaded, failed)
+	const names = Object.keys(rows), parts = new Map(names.map(name => [name, part()]))
+	let n = 0
 	return {
-		add(base64) { texts.set(names[texts.size], base64) },
+		add(base64) { parts.get(names[n++]).add(base64, 'report') },
 		knows: name => name in rows,
 		has: name => rows[name] > 0,
 		// Returns undefined while it is read, and for one that the file does not have.
-		get(name) {
-			if (texts.get(name) && !read.has(name)) {
-				read.set(name, undefined)
-				readJson(texts.get(name)).then(report => {
-					texts.set(name, '')
-					read.set(name, report)
-					loaded()
-				}).catch(failed)
-			}
-			return read.get(name)
-		},
+		get: name => parts.has(name) ? parts.get(name).get() : undefined,
 	}
 }
 
@@ -46,6 +39,12 @@ const scaled = (scale, digits) => v => v === null ? '' : v ? fixed(v / scale, di
 const cellText = {
 	time: scaled(1e9, 3), msec: scaled(1e6, 3), usec: scaled(1e3, 3), percent: scaled(1, 2), ratio: scaled(1, 3), times: scaled(1, 3),
 	count: v => v === null ? '' : String(v), text: v => v === null ? '' : v, hist: v => v === null ? '' : v,
+}
+
+// A histogram as er_print draws it, one character for each count.
+function drawnCounts(text) {
+	const counts = text.split(' ').map(Number), most = Math.max(...counts)
+	return counts.map(n => ' .:-=+*#'[n > 0 ? 1 + Math.floor(n / most * 6 + 0.5) : 0]).join('')
 }
 
 // A cell of the file as text. An estimate is an array of one number. A number of another kind than
@@ -66,9 +65,10 @@ export function reportColumns(report, errors) {
 		const left = c.kind === 'text' || c.kind === 'hist'
 		const title = c.title.slice(0, 2).filter(Boolean).join(' ')
 		return { id: i, title, unit: c.title[2], left,
-			width: c.kind === 'hist' ? '11em' : !left ? Math.max(9, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
+			width: c.kind === 'hist' ? '11em' : !left ? Math.max(6, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
 			value: r => r.cells[i] === null ? -Infinity : r.cells[i],
-			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]) }
+			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]),
+			cell: c.kind === 'hist' && (r => el('span.hist', {}, drawnCounts(r.cells[i] || ''))) }
 	}).filter(Boolean)
 }
 
@@ -91,12 +91,15 @@ function showPanels(page, part, command, panels) {
 // Reports on the whole recording, whatever the filter.
 const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 'lifetimes', 'unwinding']
 
-// That the report is about everything; and what shows it under the page's filter.
-function scopeNotes({ data, state }, command) {
-	const some = !unfiltered.includes(command), written = some && data.filter
-	const all = `As er_print -${command}, of ${written ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
+// That figures are of everything, whatever the filter of the page; and while there is one, what clears it, and the command that
+// shows them under it. No command: there is none. A page written with a filter of er_print would need both.
+export function wholeNotes({ data, state, store }, said, command) {
+	const all = `${said} of ${data.filter ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
 	const text = `er_print ${filterCommand(data, state)} -${command}`
-	return [el('span.hint', {}, all), ...some && isFiltered(state) && !written ? [el('code', {}, text), ' ', copyButton(() => text), ' '] : []]
+	if (!command || !isFiltered(state))
+		return [el('span.hint', {}, all)]
+	return [el('span.beyond', {}, all), el('button', { onclick: () => store.set(clearedFilter()) }, 'Clear the filter'), ' ',
+		...data.filter ? [] : [el('code', {}, text), ' ', copyButton(() => text), ' ']]
 }
 
 export function showReport(page, part, command) {
@@ -121,7 +124,7 @@ export function showReport(page, part, command) {
 		part.box.append(table.root)
 		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 	}
-	part.notes.append(...scopeNotes(page, command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
+	part.notes.append(...wholeNotes(page, `As er_print -${command},`, unfiltered.includes(command) ? '' : command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
 }
 
 // A view of one report, or of several: choices are [command, text of the button]; and, of one that is made here and
