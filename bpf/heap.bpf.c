@@ -381,7 +381,7 @@ static __noinline int send_events(const struct sample *sm, __u64 stack)
 
 /*
  * Only user frames. At a return the pc is where the caller goes on, as in a system call: then the leaf
- * is the caller. At an end the recorder makes it so. At an entry the leaf is the function itself.
+ * is the caller. At an end the walk begins with it. At an entry the leaf is the function itself.
  */
 enum where { AT_ENTRY, AT_RETURN, AT_END };
 
@@ -392,11 +392,11 @@ static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int 
 
 	if (!st)
 		return 0;
-	n = walk_user(ctx, st, 0, sm, area);
-	if (where == AT_RETURN)
-		st->s.flags &= ~ER_STACK_USER_EXACT;
-	else if (where == AT_END)
+	if (where == AT_END)
 		st->s.flags |= ER_STACK_RETURNS;
+	n = walk_user(ctx, st, 0, sm, area);
+	if (where == AT_RETURN || (where == AT_END && !(st->s.flags & ER_STACK_RAW)))
+		st->s.flags &= ~(ER_STACK_USER_EXACT | ER_STACK_RETURNS);
 	return stack_finish(st, sm, 0, n, NULL);
 }
 
