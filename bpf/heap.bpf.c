@@ -37,7 +37,6 @@ enum {
 	HEAP_EVENTS = 2, /* of one call: a realloc that moves the block frees the old one */
 	HEAP_PAGE = 4096,
 	HEAP_MAX_ERRNO = 4095,
-	HEAP_PF_FORKNOEXEC = 0x40, /* PF_FORKNOEXEC: the task has not run a program since its fork */
 };
 
 struct heap_event {
@@ -214,7 +213,7 @@ static __always_inline void count_lost(struct task_struct *p)
 /* The flag is that of a new thread, too, so the first one of its process tells. */
 static __always_inline bool is_recorders(struct task_struct *p)
 {
-	return er_heap_starts && BPF_CORE_READ(p, group_leader, flags) & HEAP_PF_FORKNOEXEC;
+	return er_heap_starts && BPF_CORE_READ(p, group_leader, flags) & TASK_PF_FORKNOEXEC;
 }
 
 /*
