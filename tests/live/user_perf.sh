@@ -128,6 +128,27 @@ as_user timeout 300 "$collect" -p 1 -F off -o off.er sh family.sh 2>off.err
 until_true [ "$(grep -c '^cpu' spins)" = 6 ]
 check_that "-F off: no descendant is recorded" "$(metric off.er i.totalcpu alpha) == 0" "$(cat off.err)"
 
+# The heap, by the library, as the program counts it itself.
+as_user timeout 300 "$collect" -H on -o heap.er "$syn/heap" >heap.out 2>heap.err
+for f in before_main leak churn grow zeroed aligned map; do
+	for what in allocs bytes leaks leaked; do
+		awk -F'\t' -v n="$f.$what" '$1 == n { printf "%d ", $2 }' heap.out
+	done | sed "s/^/$f /; s/ \$/\n/"
+done >expected
+"$er_print" -metrics e.heapalloccnt:e.heapallocbytes:e.heapleakcnt:e.heapleakbytes:name -functions heap.er 2>&1 |
+	awk 'NF == 5 { print $5, $1, $2, $3, $4 }' >rows
+check_that "-H: allocations and leaks by function" "$(grep -cxFf expected rows) == 7" "$(cat expected rows heap.err)"
+as_user timeout 300 "$collect" -p off -H on -o heaponly.er "$syn/heap" >heap.out 2>heap.err
+check_that "-H -p off: the message does not speak of CPU time" \
+	"$(grep -c 'without privileges: waits' heap.err) == 1 && $(wc -l <heap.err) == 1" "$(cat heap.err)"
+echo 'int main(void) { return 0; }' >none.c
+if gcc -static none.c -o bin/none 2>/dev/null; then
+	rm -rf no.er
+	as_user "$collect" -H on -o no.er bin/none 2>no.err
+	check_that "-H of a static program: refused with the remedy" \
+		"$? == 1 && $(grep -c 'static.*leave -H out, or run as root' no.err) == 1" "$(cat no.err)"
+fi
+
 # Counters: one page a fault, one interval of slack.
 as_user timeout 300 "$collect" -h page-faults,100 -o faults.er "$syn/faults" 3000 0 >faults.out 2>faults.err
 got=$("$er_print" -printmode , -metrics i+page-faults:name -functions faults.er 2>&1 | csv_rows |

@@ -135,6 +135,9 @@ int preflight_heap(struct plan *plan, struct diag *d)
 		err = heap_sites_of_program(path, d, &plan->heap_sites);
 	else if (plan->heap && n)
 		err = heap_sites_of_processes(pids, n, d, &plan->heap_sites);
+	if (path && !err && plan->perf && plan->heap_sites.sites.len)
+		return diag_error(d, "-H: %s is linked statically or set-user-id, and the heap of such a program is traced with "
+				     "privileges only: leave -H out, or run as root", path);
 	plan->heap_sites.inherit = plan->heap_sites.shared &&
 				   (plan->load ? heap_sites_can_trap() :
 				    plan->program && plan->follow != FOLLOW_OFF && family_uprobes_possible());
