@@ -75,7 +75,7 @@ enum er_stack_flags {
 	 * VM, the frames behind the first one of generated code may be wrong.
 	 */
 	ER_STACK_GUESSED = 1 << 6,
-	/* The user leaf is about to return to the next frame. The recorder leaves it out. */
+	/* Of a raw stack: the leaf is about to return. The recorder leaves it out. */
 	ER_STACK_RETURNS = 1 << 7,
 	/* Memory could not be read. A stack of the same id with AGAIN may come, and replaces the user frames. */
 	ER_STACK_UNREAD = 1 << 8,

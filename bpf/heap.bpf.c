@@ -37,7 +37,6 @@ enum {
 	HEAP_EVENTS = 2, /* of one call: a realloc that moves the block frees the old one */
 	HEAP_PAGE = 4096,
 	HEAP_MAX_ERRNO = 4095,
-	HEAP_PF_FORKNOEXEC = 0x40, /* PF_FORKNOEXEC: the task has not run a program since its fork */
 };
 
 struct heap_event {
@@ -214,7 +213,7 @@ static __always_inline void count_lost(struct task_struct *p)
 /* The flag is that of a new thread, too, so the first one of its process tells. */
 static __always_inline bool is_recorders(struct task_struct *p)
 {
-	return er_heap_starts && BPF_CORE_READ(p, group_leader, flags) & HEAP_PF_FORKNOEXEC;
+	return er_heap_starts && BPF_CORE_READ(p, group_leader, flags) & TASK_PF_FORKNOEXEC;
 }
 
 /*
@@ -381,7 +380,7 @@ static __noinline int send_events(const struct sample *sm, __u64 stack)
 
 /*
  * Only user frames. At a return the pc is where the caller goes on, as in a system call: then the leaf
- * is the caller. At an end the recorder makes it so. At an entry the leaf is the function itself.
+ * is the caller. At an end the walk begins with it. At an entry the leaf is the function itself.
  */
 enum where { AT_ENTRY, AT_RETURN, AT_END };
 
@@ -392,11 +391,11 @@ static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int 
 
 	if (!st)
 		return 0;
-	n = walk_user(ctx, st, 0, sm, area);
-	if (where == AT_RETURN)
-		st->s.flags &= ~ER_STACK_USER_EXACT;
-	else if (where == AT_END)
+	if (where == AT_END)
 		st->s.flags |= ER_STACK_RETURNS;
+	n = walk_user(ctx, st, 0, sm, area);
+	if (where == AT_RETURN || (where == AT_END && !(st->s.flags & ER_STACK_RAW)))
+		st->s.flags &= ~(ER_STACK_USER_EXACT | ER_STACK_RETURNS);
 	return stack_finish(st, sm, 0, n, NULL);
 }
 

@@ -172,7 +172,7 @@ int BPF_PROG(er_io_enter, struct pt_regs *unused, long nr)
 	if (!io_call_of(nr))
 		return 0;
 	began = cost_begin(c, ER_PROG_IO);
-	if (thread_wanted(p))
+	if (thread_wanted(p) && !thread_is_copy(p))
 		enter(p, regs, nr, c);
 	cost_end(c, ER_PROG_IO, began);
 	return 0;
@@ -419,7 +419,7 @@ static __noinline bool take_return(__s64 ret)
 	const struct pt_regs *regs = arch_user_regs(p);
 	struct io_area *area = this_area();
 
-	return area && thread_wanted(p) && returned(p, regs, ret, &area->ret) &&
+	return area && thread_wanted(p) && !thread_is_copy(p) && returned(p, regs, ret, &area->ret) &&
 	       does_io(regs, area->ret.nr);
 }
 

@@ -185,11 +185,12 @@ static __noinline int send_hit(void *ctx, const struct sample *sm, __u64 stack)
 
 static __always_inline void hit(void *ctx, bool user, struct er_cpu *c)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
 	struct sample sm;
 	__u64 stack = 0;
 	int area;
 
-	if (!thread_wanted(bpf_get_current_task_btf()) || (user && !is_hit(ctx)) || !take_hit(ctx))
+	if (!thread_wanted(p) || thread_is_copy(p) || (user && !is_hit(ctx)) || !take_hit(ctx))
 		return;
 	gather(&sm);
 	sm.cpu = c;

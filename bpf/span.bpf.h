@@ -397,7 +397,7 @@ static __always_inline void span_no_begin(struct task_struct *p, const struct er
 {
 	struct er_span_sums *sums = span_sums(name);
 
-	if (sums && !er_stop_ns && thread_wanted(p) && !(t && t->total_flags & ER_TOTAL_BORN))
+	if (sums && !er_stop_ns && thread_wanted(p) && !thread_is_copy(p) && !(t && t->total_flags & ER_TOTAL_BORN))
 		span_add(&sums->nobegin, 1);
 }
 

@@ -14,6 +14,7 @@ enum {
 	TASK_PF_EXITING = 0x00000004,
 	TASK_PF_IO_WORKER = 0x00000010,
 	TASK_PF_KTHREAD = 0x00200000,
+	TASK_PF_FORKNOEXEC = 0x40, /* it has not run a program since its fork */
 };
 
 enum thread_state {
@@ -110,6 +111,7 @@ const volatile bool er_has_targets;
 const volatile bool er_has_family; /* with er_has_targets: marked tasks are recorded, too */
 const volatile __u32 er_self;   /* a process to leave out; 0: none */
 const volatile __u32 er_helpers[ER_HELPERS]; /* with er_self: others, with their children; 0: none */
+const volatile __u32 er_copy;   /* a copy of the recorder, until it runs its program; 0: none */
 
 __u64 er_start_ns; /* threads born from here on count from 0; the end of a pause sets it anew */
 __u64 er_stop_ns;  /* threads born from here on do not count; 0: neither paused nor stopped */
@@ -143,6 +145,15 @@ static __always_inline bool thread_wanted(struct task_struct *p)
 	if (p->flags & TASK_PF_KTHREAD)
 		return target_has(0, tid);
 	return target_has(tgid, 0) || target_has(tgid, tid);
+}
+
+/*
+ * Whether the thread is the recorder's code in the program's process: what it calls is not the program's.
+ * The flag is that of a new thread, too, so the first one of its process tells.
+ */
+static __always_inline bool thread_is_copy(struct task_struct *p)
+{
+	return er_copy && (__u32)p->tgid == er_copy && BPF_CORE_READ(p, group_leader, flags) & TASK_PF_FORKNOEXEC;
 }
 
 static __always_inline bool thread_is_new(struct task_struct *p)

@@ -173,6 +173,19 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
 }
 
+/*
+ * The leaf is at an instruction that returns: begin with its caller. That needs no rule, which may be
+ * missing, and the code cannot be looked at: a breakpoint hides the instruction.
+ */
+static __always_inline void walk_return(struct unwind_env *env)
+{
+	if (er_read(env, env->r.sp))
+		return;
+	env->r.ip = unwind_true_return(env, env->r.sp, env->word);
+	env->r.sp += sizeof(__u64);
+	env->r.flags &= ~(UNWIND_EXACT | UNWIND_LEAF);
+}
+
 /* From 6.13 on the kernel gives a tracing program a stack of its own for each call. */
 struct bpf_prog_aux___private {
 	void *priv_stack_ptr;
@@ -232,6 +245,8 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		return er_user_walked(st, sm->cpu, 0, ER_END_NO_TABLE);
 	}
 	walk_begin(env, sm, regs);
+	if (st->s.flags & ER_STACK_RETURNS)
+		walk_return(env);
 	er_walk_user(st, env, at);
 	if (end_is_for_now(env->end) && !env->untabled) {
 		if (copy_user(st, at, sm, env->end))

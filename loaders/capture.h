@@ -67,6 +67,7 @@ enum capture_shedding {
  */
 struct capture_family {
 	int pidfd;    /* of a process with one thread; -1: only targets */
+	pid_t copy;   /* its number if it is a copy of the recorder until it runs its program; otherwise 0 */
 	bool descend;
 };
 

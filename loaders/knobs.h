@@ -25,6 +25,7 @@
 		(skel)->rodata->er_user_frames = user_stack_limit();                               \
 		(skel)->rodata->er_has_targets = (plan)->ntargets > 0 || (plan)->family;           \
 		(skel)->rodata->er_has_family = (plan)->family;                                    \
+		(skel)->rodata->er_copy = (plan)->family ? (plan)->family->copy : 0;               \
 		(skel)->rodata->er_self = (plan)->exclude_self ? (plan)->self : 0;                 \
 		for (int i_ = 0; i_ < ER_HELPERS; i_++)                                            \
 			(skel)->rodata->er_helpers[i_] = (plan)->helpers[i_];                      \

@@ -8,7 +8,7 @@ setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null || skip_all 
 # The build may be in a directory that others may not enter.
 chmod 777 "$tmp"
 mkdir bin
-cp "$O/bin/collect" "$O/bin/er_clock.so" "$O"/tests/synprog/* bin/
+cp "$O/bin/collect" "$O/bin/er_clock.so" "$O/bin/er_heap.so" "$O"/tests/synprog/* bin/
 chmod -R a+rX bin
 collect=$tmp/bin/collect
 syn=$tmp/bin

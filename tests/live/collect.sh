@@ -67,6 +67,18 @@ wait $waiter
 status=$?
 check_that "a signal reaches the program" "$status == 6" "$status"
 
+# A program that cannot be run: the statuses that env(1) has for it.
+collect_status() { "$collect" -o never.er "$@" >/dev/null 2>err; echo "$?, $(wc -l <err) line"; }
+touch data
+check_that "no such program: 127" "\"$(collect_status ./nothing)\" == \"127, 1 line\"" "$(cat err)"
+check_that "no program in PATH: 127" "\"$(collect_status no-such-program)\" == \"127, 1 line\"" "$(cat err)"
+check_that "a file that may not be executed: 126" "\"$(collect_status ./data)\" == \"126, 1 line\"" "$(cat err)"
+check_that "a directory: 126" "\"$(collect_status /tmp)\" == \"126, 1 line\"" "$(cat err)"
+
+# The shortest interval of the kernel's clock. In a virtual machine its ticks may need all CPUs, so that nothing ends.
+timeout -s KILL 100 "$collect" -p 10u -o often.er "$syn/spin" alpha:0.2 >/dev/null 2>often.err
+check_that "-p 10u: the recording ends" "$? == 0" "$(cat often.err)"
+
 # Descendants and their lineage. The third child of the shell executes a shell, whose child is a spin.
 cat >family.sh <<'END'
 "$syn/spin" alpha:0.1 >>spins

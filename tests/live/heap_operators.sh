@@ -170,5 +170,39 @@ if g++ -O2 -fPIC -shared hidden.cc -o libhidden.so 2>gcc.err; then
 else
 	not_ok "an allocator that hides its ends is compiled" "$(cat gcc.err)"
 fi
+# Files whose unwind tables take long: first the stacks are copied, then no more copies are allowed and the walk has no
+# rule for the instruction that returns, which a breakpoint hides.
+echo '.text;.rept 300000;.cfi_startproc;nop;.cfi_def_cfa_offset 32;nop;.cfi_endproc;.endr;.section .note.GNU-stack,"",@progbits' >slow.s
+cat >late.cc <<'END'
+#include <cstdio>
+#include <new>
+#include <unistd.h>
+static void *volatile sink;
+extern "C" __attribute__((noinline)) void keep(int n)
+{
+	char room[4096];
+	sink = room;
+	if (n) { keep(n - 1); __asm__ volatile("" ::: "memory"); return; }
+	sink = operator new(100);
+}
+int main()
+{
+	char word[100];
+	dprintf(1, "ready\n");
+	while (read(0, word, sizeof(word)) > 0) {
+		for (int i = 0; i < 3000; i++) keep(5);
+		dprintf(1, "done\n");
+	}
+}
+END
+if as slow.s -o slow.o && g++ -O2 -fPIC -shared own.cc slow.o -o libslow.so && g++ -O2 late.cc slow.o -o late; then
+	attach late "$PWD/libslow.so" ./late
+	"$er_print" -metrics e.heapalloccnt:name -functions late.er >leaves 2>&1
+	check_that "late tables: a stack begins with the caller" "$(awk '$2 == "keep" { print $1 }' leaves) == 3000" "$(cat leaves)"
+	check_that "late tables: not all stacks were copied" "$(grep -c 'copies_refused="[1-9]' late.er/recorder.xml) == 1" \
+		"$(grep -o 'copies_[a-z]*="[0-9]*"' late.er/recorder.xml)"
+else
+	not_ok "files with late unwind tables are made"
+fi 2>gcc.err
 traced glibc "" ./ops
 g++ -O2 -static ops.cc -o static 2>gcc.err && traced static "" ./static || skip "static" "it cannot be built here"

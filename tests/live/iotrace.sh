@@ -118,8 +118,9 @@ check_that "the time of a call" "${ns:-0} >= $least && ${ns:-0} <= $most" "$ns, 
 
 # Stacks are complete: each begins where the kernel or the dynamic loader starts a program or a thread.
 "$er_print" -iocallstack one.er >stacks 2>/dev/null
-rootless=$(awk 'BEGIN { RS = "" } /Stack #/ && !/(_start|clone3|<static>@[^ ]* \(<ld-linux.*|<Recording>)[^\n]*$/' stacks)
+rootless=$(awk 'BEGIN { RS = "" } /Stack #/ && !/(_start|clone3|<static>@[^ ]* \(<ld-linux.*)[^\n]*$/' stacks)
 check_that "stacks were recorded" "$(grep -c 'Stack #' stacks) > 30" "$(grep -c 'Stack #' stacks)"
+check_that "the recorder's own calls are not the program's" "$(grep -c '<Recording>' stacks) == 0" "$(cat stacks)"
 [ -z "$rootless" ] && ok "stacks are complete" || not_ok "stacks are complete" "$rootless"
 
 # A call that never returns is in progress at the end.

@@ -158,7 +158,7 @@ refused()
 		"$status == 1 && $(grep -c -- "$what: .*setcap" no.err) == 1 && $(wc -l <no.err) == 1" "$status; $(cat no.err)"
 	check_that "$what: nothing is written" "$(ls -d no.er 2>/dev/null | wc -l) == 0"
 }
-refused -H -H on true
+refused "-H with -P" -H on -P $$
 refused -s -s on true
 refused --exact-user --exact-user true
 refused -i -i on true

@@ -9,6 +9,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/diag.h"
+#include "loaders/clock_cost.h"
 #include "loaders/family_uprobes.h"
 #include "loaders/features.h"
 #include "loaders/targets.h"
@@ -60,6 +61,21 @@ static int check_numbers(const struct plan *plan, struct diag *d)
 			  plan->program ? "-P" : plan->targets.len ? "-T" : "--no-self");
 }
 
+void preflight_clock(struct plan *plan, struct diag *d)
+{
+	uint64_t interval = plan->capture.interval_ns, cost, least;
+
+	if (!interval || interval >= CLOCK_COST_SAFE_NS || plan->timers)
+		return;
+	cost = clock_cost_ns();
+	least = clock_cost_least(cost);
+	if (interval >= least)
+		return;
+	diag_warn(d, "-p: a tick of the clock takes %g microseconds of a CPU here: the interval is set to %g "
+		     "microseconds, so that programs get half of it", (double)(cost / 1000), least / 1e3);
+	plan->capture.interval_ns = least;
+}
+
 int preflight_load(const struct plan *plan, struct diag *d)
 {
 	return plan->load ? load_check(plan->load, d) : 0;
@@ -67,7 +83,7 @@ int preflight_load(const struct plan *plan, struct diag *d)
 
 int preflight(const struct plan *plan, struct diag *d)
 {
-	int least, most;
+	int least, most, err;
 
 	if (check_numbers(plan, d) < 0)
 		return -1;
@@ -78,8 +94,9 @@ int preflight(const struct plan *plan, struct diag *d)
 		if (check_target(plan, t, d) < 0)
 			return -1;
 	}
-	if (preflight_load(plan, d) < 0)
-		return -1;
+	err = preflight_load(plan, d);
+	if (err)
+		return err;
 	if (!plan_profiles(plan))
 		diag_warn(d, "-p off: nothing is profiled: only usage samples are recorded");
 	return 0;
@@ -118,6 +135,9 @@ int preflight_heap(struct plan *plan, struct diag *d)
 		err = heap_sites_of_program(path, d, &plan->heap_sites);
 	else if (plan->heap && n)
 		err = heap_sites_of_processes(pids, n, d, &plan->heap_sites);
+	if (path && !err && plan->perf && plan->heap_sites.sites.len)
+		return diag_error(d, "-H: %s is linked statically or set-user-id, and the heap of such a program is traced with "
+				     "privileges only: leave -H out, or run as root", path);
 	plan->heap_sites.inherit = plan->heap_sites.shared &&
 				   (plan->load ? heap_sites_can_trap() :
 				    plan->program && plan->follow != FOLLOW_OFF && family_uprobes_possible());

@@ -12,13 +12,15 @@ struct diag;
 
 /*
  * Check targets and load. Features that the kernel lacks are found when the capture opens.
- * Returns 0, or -1 after one sentence.
+ * Returns 0, or after one sentence -1, or what preflight_load says.
  */
 int preflight(const struct plan *plan, struct diag *d);
 /* Find the places of the plan's probes. Returns 0, or -1 after one sentence. */
 int preflight_probes(struct plan *plan, struct diag *d);
 /* Find the functions of -H in programs that do not load its library. Returns 0, or -1 after one sentence. */
 int preflight_heap(struct plan *plan, struct diag *d);
+/* Lengthen an interval at which the clock's ticks alone would take more than half of a CPU, with a warning. */
+void preflight_clock(struct plan *plan, struct diag *d);
 /* Check that the load, if there is one, can be run. 0, or -errno after one sentence. */
 int preflight_load(const struct plan *plan, struct diag *d);
 /* -n: print what would be recorded. */

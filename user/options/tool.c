@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "user/options/tool.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 
@@ -13,7 +14,15 @@
 #include "user/record/expname.h"
 #include "user/record/recording_session.h"
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+
+/* As env(1) and nohup(1) do: `err` is preflight's. er_kernel has no status of the load's then. */
+static int status_of(const struct plan *plan, int err)
+{
+	if (!plan->program || (err != -ENOENT && err != -EACCES))
+		return 1;
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
 
 /* Record, or with -n print what would be recorded. Returns the exit status. */
 static int record(struct options *o, int *load_signal, struct diag *d)
@@ -21,14 +30,18 @@ static int record(struct options *o, int *load_signal, struct diag *d)
 	const struct plan *plan = &o->plan;
 	struct expname name = { .dirfd = -1 };
 	bool preview = o->action == ACTION_PREVIEW;
-	int status = 1;
+	int err, status = 1;
 
 	if (!privilege_captures() && plan->program && unprivileged_plan(&o->plan, d) < 0)
 		return 1;
 	if (o->output && !preview && own_output_to(o->output, o->plan.load_fds, d) < 0)
 		return 1;
-	if ((preview ? preflight_load(plan, d) : preflight(plan, d)) == 0 &&
-	    preflight_probes(&o->plan, d) == 0 && preflight_heap(&o->plan, d) == 0 &&
+	if (!preview)
+		preflight_clock(&o->plan, d);
+	err = preview ? preflight_load(plan, d) : preflight(plan, d);
+	if (err)
+		return status_of(plan, err);
+	if (preflight_probes(&o->plan, d) == 0 && preflight_heap(&o->plan, d) == 0 &&
 	    expname_choose(plan, &name, d) == 0) {
 		if (preview || plan->verbose)
 			preflight_preview(plan, &name, preview ? stdout : stderr);

@@ -46,7 +46,7 @@ static const char *remedy(void)
 /* The first option that needs privileges, with what it does. NULL: none. */
 static const char *privileged_option(const struct plan *p)
 {
-	return p->heap ? "-H: the heap is traced" :
+	return p->heap && !p->load ? "-H with -P: the heap is traced" :
 	       p->probes.len ? "--probe: calls are recorded" :
 	       p->spans.len ? "--span: calls are recorded" :
 	       p->capture.trace_ns ? "-s: waits are traced" :
@@ -55,14 +55,15 @@ static const char *privileged_option(const struct plan *p)
 }
 
 /* What the header of the experiment and the user are told. The plan keeps it until the program ends. */
-static const char *sentence(bool perf)
+static const char *sentence(const struct plan *p)
 {
 	static char *text;
 
 	free(text);
-	return text = xasprintf("without privileges: CPU time is recorded, with user stacks%s; waits and kernel "
-				"stacks are missing: for these run as root, or once, as root: %s",
-				perf ? " of user mode" : ", of programs that are linked dynamically", remedy());
+	return text = xasprintf("without privileges: %swaits and kernel stacks are missing: for these run as root, or once, "
+				"as root: %s", !p->capture.interval_ns ? "" :
+				p->perf ? "CPU time is recorded, with user stacks of user mode; " :
+				"CPU time is recorded, with user stacks, of programs that are linked dynamically; ", remedy());
 }
 
 /* Why the process's perf events may not be used; 0 or -1. A process that is not there is for later. */
@@ -115,13 +116,13 @@ static int check_counters(const struct plan *p, struct diag *d)
 
 static int plan_perf(struct plan *p, struct diag *d)
 {
-	if (check_perf(p->targets.len ? "-P" : p->counters.len ? "-h" : "-p",
+	if (check_perf(p->targets.len ? "-P" : p->counters.len ? "-h" : p->heap ? "-H" : "-p",
 		       p->targets.len ? p->targets.data[0].pid : 0, d) < 0 || check_counters(p, d) < 0)
 		return -1;
 	counters_user_only(&p->counters);
 	p->capture.states = false;
 	p->perf = true;
-	p->unprivileged = sentence(true);
+	p->unprivileged = sentence(p);
 	return 0;
 }
 
@@ -133,7 +134,7 @@ int unprivileged_plan(struct plan *p, struct diag *d)
 	if (option)
 		return diag_error(d, "%s with privileges only: leave it out, or run as root, or once, as root: %s",
 				  option, remedy());
-	if (p->targets.len || p->counters.len)
+	if (p->targets.len || p->counters.len || p->heap)
 		return plan_perf(p, d);
 	if (!p->capture.interval_ns)
 		return 0;
@@ -146,7 +147,7 @@ int unprivileged_plan(struct plan *p, struct diag *d)
 	}
 	p->capture.states = false;
 	p->timers = true;
-	p->unprivileged = sentence(false);
+	p->unprivileged = sentence(p);
 	return 0;
 }
 
@@ -155,9 +156,10 @@ void unprivileged_say(FILE *out)
 	bool perf = !task_perf_try(0);
 
 	fprintf(out, "yes  clock profiles of programs that collect starts, without privileges\n"
-		     "     without: waits, kernel stacks, probes and -H need privileges\n"
+		     "     without: waits, kernel stacks and probes need privileges\n"
 		     "     remedy:  run as root, or once, as root: %s\n", remedy());
-	fprintf(out, "%s  -P of your own processes, counters of user mode, intervals below a tick, without privileges\n",
+	fprintf(out, "%s  -P of your own processes, counters of user mode, intervals below a tick, -H of programs that "
+			 "collect starts, without privileges\n",
 		perf ? "yes" : "no ");
 	if (!perf)
 		fprintf(out, "     why:     kernel.perf_event_paranoid is %ld\n"

@@ -62,12 +62,15 @@ char *load_path(char *const *argv)
 int load_check(char *const *argv, struct diag *d)
 {
 	__cleanup(freep) char *path = load_path(argv);
+	bool there = strchr(argv[0], '/') && !access(argv[0], F_OK);
 
 	if (path)
 		return 0;
-	diag_error(d, "load '%s': there is no such command, or it may not be run: check the name",
-		   argv[0]);
-	return -ENOENT;
+	if (there)
+		diag_error(d, "load '%s': it is no program that you may run: see ls -ld, and chmod", argv[0]);
+	else
+		diag_error(d, "load '%s': there is no such command, or it may not be run: check the name", argv[0]);
+	return there ? -EACCES : -ENOENT;
 }
 
 /* Drop what the recorder's capabilities or set-user-id bit granted: the load must not have it. */

@@ -37,7 +37,7 @@ enum load_how {
 
 /* The file that the command runs, which the caller frees; NULL: there is none that may be run. */
 char *load_path(char *const *argv);
-/* Check that the command exists and may be run. 0, or -errno after reporting. */
+/* Check that the command exists and may be run. 0, -ENOENT or -EACCES after reporting. */
 int load_check(char *const *argv, struct diag *d);
 
 /* How to start a load. All is borrowed. */

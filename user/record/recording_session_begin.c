@@ -156,6 +156,7 @@ static int open_capture(struct recording_session *s)
 	struct capture_counter counters[ER_MAX_COUNTERS];
 	__cleanup(freep) struct capture_probe *probes = probes_capture(&s->plan->probes);
 	const struct capture_family family = { .pidfd = s->load.pid ? s->load.pidfd : -1,
+					       .copy = s->plan->load ? s->load.pid : 0,
 					       .descend = s->plan->follow != FOLLOW_OFF };
 	struct capture_plan cp = s->plan->capture;
 	__cleanup(freep) pid_t *pids = NULL;

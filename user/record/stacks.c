@@ -246,25 +246,18 @@ uint64_t stacks_count(const struct stacks *st)
 	return st->n;
 }
 
-/* A leaf that is about to return is left out: it is not who called. */
-static unsigned skipped(const struct er_stack *s)
-{
-	return s->flags & ER_STACK_RETURNS && s->nuser > 1;
-}
-
 /*
  * The leaf's pc is exact. A caller's pc is a return address; 1 is subtracted, because the byte
  * before it is inside the call instruction.
  */
 static void convert(struct stored *st, const struct er_stack *s)
 {
-	bool exact = s->flags & ER_STACK_USER_EXACT && !skipped(s);
-	const uint64_t *user = (const uint64_t *)s->pcs + s->nkernel + skipped(s);
+	bool exact = s->flags & ER_STACK_USER_EXACT;
 
 	for (unsigned i = 0; i < s->nkernel; i++)
 		st->pcs[i] = s->pcs[i] - (i > 0);
-	for (unsigned i = 0; i < st->nuser; i++)
-		st->pcs[st->nkernel + i] = user[i] - (i > 0 || !exact);
+	for (unsigned i = s->nkernel; i < (unsigned)s->nkernel + s->nuser; i++)
+		st->pcs[i] = s->pcs[i] - (i > s->nkernel || !exact);
 }
 
 static bool has_address(const struct er_stack *s)
@@ -290,8 +283,7 @@ void stacks_keep_equal(struct stacks *st, struct er_stack *s)
 
 void stacks_keep(struct stacks *st, const struct er_stack *s)
 {
-	unsigned nuser = s->nuser - skipped(s);
-	size_t nwords = words_of((size_t)s->nkernel + nuser);
+	size_t nwords = words_of((size_t)s->nkernel + s->nuser);
 	struct stored *new;
 
 	st->n++;
@@ -300,7 +292,7 @@ void stacks_keep(struct stacks *st, const struct er_stack *s)
 	make_room(st, nwords);
 	new = append(&st->young, s->id, nwords);
 	*new = (struct stored){ .id = s->id, .flags = s->flags, .end = s->end,
-				.nkernel = s->nkernel, .nuser = nuser };
+				.nkernel = s->nkernel, .nuser = s->nuser };
 	convert(new, s);
 	new->kernel_id = hash64(hash_words(new->pcs, s->nkernel) ^
 				(s->flags & (ER_STACK_KERNEL_TRUNCATED | ER_STACK_KERNEL_FAILED)));

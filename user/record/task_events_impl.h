@@ -71,6 +71,9 @@ struct task_events {
 	uint64_t now_ns, nstacks;
 	uint64_t lost[2]; /* of counters, of the clock */
 	uint64_t told_ns;     /* of all threads */
+	/* See note_drift: the clock's event had counted so much, which is more than the scheduler by drift_ns. */
+	uint64_t drift_perf_ns, drift_due_ns;
+	int64_t drift_ns;
 	uint64_t ticks_ns;    /* of /proc/PID/stat */
 	unsigned takes, living;
 	union {
