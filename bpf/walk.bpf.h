@@ -254,7 +254,8 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		env->untabled = true;
 		er_walk_user(st, env, at);
 	}
-	if (er_again && walk_is_unread(env))
+	/* In a system call the thread may sleep for long before it returns, and keep others from walking again. */
+	if (er_again && walk_is_unread(env) && st->s.flags & ER_STACK_USER_EXACT)
 		st->s.flags |= ER_STACK_UNREAD;
 	if (env->guessed)
 		st->s.flags |= ER_STACK_GUESSED;

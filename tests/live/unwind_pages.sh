@@ -29,6 +29,12 @@ check_that "their time is under the function that calls the others" "$main >= 0.
 	"$main of $all, $deep"
 check_that "no stack is said to have failed" "$(sed -n 's/.*<stacks .*user_failed="\([0-9]*\)".*/\1/p' pages.er/recorder.xml) == 0"
 
+# A thread that sleeps in a system call would keep its place for as long.
+must_record sleep.er -F '=^paged$' -p high -s all -q 0 -- "$syn/paged" 1 sleep
+set -- $(complete_of sleep.er paged waits) 100
+check_that "stacks of waits in system calls stay as they are" "$1 < 80 && $(held sleep.er held) < 200" \
+	"$1 %, $(grep '<unread' sleep.er/recorder.xml)"
+
 # A thread that would have to wait for another program is left alone.
 "$syn/paged" 0.1 uffd >out 2>err
 if [ $? = 0 ]; then

@@ -3,11 +3,12 @@
  * A thread computes in deep(), on top of 20 frames of 8 KiB. Their pages are taken out of its memory all the
  * time. Its stack lies in a shared mapping, so the pages stay in the kernel, but the process has to fetch them again.
  * `paged S`: for S seconds. `paged S uffd`: a userfaultfd is registered for the stack. Status 77: that is not possible.
- * Prints "ready" when it begins.
+ * `paged S sleep`: sleeps in place of computing. Prints "ready" when it begins.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 enum { STACK = 1 << 20, FRAME = 8 << 10, DEPTH = 20 };
 
 static char *stack;
+static bool sleeps;
 static double until;
 
 static double now(void)
@@ -33,6 +35,10 @@ static double now(void)
 
 static void spin(void)
 {
+	if (sleeps) {
+		usleep(2000);
+		return;
+	}
 	for (volatile int i = 0; i < 1000000; i++)
 		;
 }
@@ -88,7 +94,8 @@ int main(int argc, char **argv)
 	if (stack == MAP_FAILED)
 		return 1;
 	memset(stack, 0, STACK);
-	if (argc > 2)
+	sleeps = argc > 2 && !strcmp(argv[2], "sleep");
+	if (argc > 2 && !sleeps)
 		ask_for_faults();
 	puts("ready");
 	fflush(stdout);
