@@ -36,6 +36,7 @@ static void build(struct page_events *p, struct page_coarse *c)
 static void release(struct page_events *p, struct page_coarse *c)
 {
 	vec_free(&p->all);
+	vec_free(&p->sums);
 	vec_free(&p->classes);
 	page_coarse_free(c);
 }
