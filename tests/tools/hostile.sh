@@ -11,10 +11,10 @@
 er_print -help | awk '/^  [a-z]/ { sub(/,$/, "", $1); print $1 }' |
 	grep -vxE 'quit|help|script|outfile|appendfile' >"$tmp/commands"
 check_that "the list of commands to try is not empty" "$(wc -l <"$tmp/commands") > 30"
-# Two halves of them. The header says what is wrong, so both have it.
-for half in 0 1; do { echo header; sed -n "$((half + 1))~2p" "$tmp/commands" | grep -vx header; } >"$tmp/commands.$half"; done
+# Three parts of them. The header says what is wrong, so each has it.
+for part in 0 1 2; do { echo header; sed -n "$((part + 1))~3p" "$tmp/commands" | grep -vx header; } >"$tmp/commands.$part"; done
 
-# all_views EXPERIMENT [HALF]: status 0 if er_print ended by itself, in time, with printable output; for a half of the
+# all_views EXPERIMENT [PART]: status 0 if er_print ended by itself, in time, with printable output; for a part of the
 # commands.
 all_views()
 {
@@ -100,10 +100,10 @@ for damage in $damages; do
 		esac
 		# Each file meets each command and each format, with one damage or another. Few of them read snapshots.
 		case $file in
-		snapshots.xml) half= format=page ;;
-		*) half=$((n / 5 % 2)) format=${formats[n % ${#formats[@]}]} ;;
+		snapshots.xml) part= format=page ;;
+		*) part=$((n / 5 % 3)) format=${formats[n % ${#formats[@]}]} ;;
 		esac
-		said=$(all_views x.er $half) || bad="$bad $path: $said;"
+		said=$(all_views x.er $part) || bad="$bad $path: $said;"
 		exported x.er $format || bad="$bad $path: er_export, er_archive;"
 		[ "$(cat outside)" = precious ] && [ "$(ls)" = "outside
 x.er" ] || bad="$bad $path: wrote outside;"
