@@ -16,7 +16,7 @@
 
 enum {
 	AGAIN_WALKS = 8,  /* that may be outstanding; further stacks stay as they are */
-	AGAIN_PAGES = 16, /* fetched for one walk */
+	AGAIN_PAGES = 8, /* fetched for one walk */
 };
 
 /* The kernel finds it in a map's value by this name. */
@@ -78,15 +78,26 @@ static __always_inline bool again_fetch(__u64 at)
 	       !bpf_copy_from_user(&word, sizeof(word), (void *)at);
 }
 
+/* A function of its own: the verifier follows each round of the loop that calls it. */
+__noinline int er_again_begin(union stack_scratch *st, struct unwind_env *env)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct sample sm = { .task = p, .mm = BPF_CORE_READ(p, mm) };
+
+	if (!st || !env)
+		return 0;
+	sm.now = st->s.h.time_ns;
+	sm.start_time = st->s.start_time;
+	sm.tgid = st->s.tgid;
+	walk_begin(env, &sm, arch_user_regs(p));
+	env->untabled = true;
+	return 0;
+}
+
 /* False: another walk would find no more. */
 static __always_inline bool again_walk(union stack_scratch *st, struct unwind_env *env)
 {
-	struct task_struct *p = bpf_get_current_task_btf();
-	struct sample sm = { .task = p, .mm = BPF_CORE_READ(p, mm), .now = st->s.h.time_ns,
-			     .start_time = st->s.start_time, .tgid = st->s.tgid };
-
-	walk_begin(env, &sm, arch_user_regs(p));
-	env->untabled = true;
+	er_again_begin(st, env);
 	er_walk_user(st, env, 0);
 	return walk_is_unread(env) && again_fetch(env->missed);
 }
