@@ -227,9 +227,9 @@ static void recurse_after(const char *file)
 
 FUNCTION void in_kernel(int fd)
 {
-	static char bytes[1 << 20];
+	static char bytes[8 << 20];
 
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 4; i++)
 		if (read(fd, bytes, sizeof(bytes)) != sizeof(bytes))
 			truth_die("read");
 }
