@@ -15,7 +15,7 @@
 #include "bpf/walk.bpf.h"
 
 enum {
-	AGAIN_WALKS = 8,  /* that may be outstanding; further stacks stay as they are */
+	AGAIN_WALKS = 8, /* that may be outstanding; further stacks stay as they are */
 	AGAIN_PAGES = 8, /* fetched for one walk */
 };
 
@@ -51,8 +51,10 @@ struct {
 	__type(value, union stack_scratch);
 } er_again_stacks SEC(".maps");
 
-/* Only where er_again is true: the kernel has the function. */
-/* bpf_task_work_schedule_resume_impl(); the loader replaces the number (loaders/typed.c). */
+/*
+ * bpf_task_work_schedule_resume_impl(); the loader replaces the number (loaders/typed.c). Called only
+ * where er_again is true: the kernel has the function.
+ */
 static long (*const again_schedule)(struct task_struct *p, struct bpf_task_work *work, void *map,
 				    int (*callback)(void *map, void *key, void *value),
 				    void *unused) = (void *)ER_CALL_SCHEDULE_RESUME;

@@ -41,8 +41,7 @@ struct {
 const volatile __u64 er_hash_seed; /* secret, so that programs cannot make stacks collide */
 const volatile __u32 er_stack_method; /* of waits: enum er_stack_method */
 const volatile __u32 er_max_frames = ER_MAX_KERNEL_FRAMES; /* of kernel frames */
-
-const volatile bool er_again; /* bpf/again.bpf.h */
+const volatile bool er_again; /* threads may walk again: bpf/again.bpf.h */
 
 /* The data for a sample, gathered once and before any branch; see task_rq. */
 struct sample {

@@ -127,6 +127,9 @@ static void test_never(void **state)
 	assert_false(unread_pending(b->unread, 2));
 	assert_false(stacks_has(b->stacks, 2));
 	assert_true(unread_pending(b->unread, 3));
+	says(b, "<unread held=\"2\" again=\"0\" complete=\"0\"/>\n");
+	unread_restart(b->unread);
+	says(b, "<unread held=\"1\" again=\"0\" complete=\"0\"/>\n");
 	unread_process(b->unread, 2 * SECOND + 2, true);
 	has(b, 3, 2, true, ER_END_FAULT);
 }

@@ -64,8 +64,9 @@ void unread_free(struct unread *u)
 
 void unread_restart(struct unread *u)
 {
-	u->nheld = u->held.len;
-	u->nagain = u->ncomplete = u->nmended = 0;
+	u->nheld = u->nagain = u->ncomplete = u->nmended = 0;
+	vec_for_each(h, &u->held)
+		u->nheld += h->first != NULL;
 }
 
 static struct held *held_of(struct unread *u, uint64_t id)
@@ -75,7 +76,6 @@ static struct held *held_of(struct unread *u, uint64_t id)
 	if (!*place) {
 		vec_push(&u->held, (struct held){ .id = id });
 		*place = u->held.len;
-		u->nheld++;
 	}
 	return &u->held.data[*place - 1];
 }
@@ -109,6 +109,7 @@ void unread_take(struct unread *u, const struct er_stack *s)
 		return;
 	*at = memcpy(xmalloc(size_of(s)), s, size_of(s));
 	u->bytes += size_of(s);
+	u->nheld += at == &h->first;
 }
 
 /* The kernel frames of the first, the user frames of the second. */
