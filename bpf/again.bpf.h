@@ -59,25 +59,33 @@ static long (*const again_schedule)(struct task_struct *p, struct bpf_task_work 
 				    int (*callback)(void *map, void *key, void *value),
 				    void *unused) = (void *)ER_CALL_SCHEDULE_RESUME;
 
+struct again_page {
+	__u64 at;
+	bool runs; /* a frame's pc is on the same page: the thread needs it to go on */
+	bool yes;  /* it may be fetched */
+};
+
 /*
  * Whether a page may be fetched: the thread must not wait for another program, which may never
- * answer.
+ * answer. Nor for code that it does not run: beside a function's first byte is the page before.
  */
-static long again_vma(struct task_struct *p, struct vm_area_struct *vma, bool *yes)
+static long again_vma(struct task_struct *p, struct vm_area_struct *vma, struct again_page *page)
 {
-	*yes = vma_is_kernels(vma);
+	bool code = vma->vm_file && vma->vm_flags & VM_EXECUTABLE;
+
+	page->yes = (page->runs || !code) && vma_is_kernels(vma);
 	return 0;
 }
 
 /* Fetch what the last walk could not read. */
-static __always_inline bool again_fetch(__u64 at)
+static __always_inline bool again_fetch(const struct unwind_env *env)
 {
-	bool yes = false;
+	struct again_page page = { .at = env->missed & ~7ULL };
 	__u64 word;
 
-	at &= ~7ULL;
-	return !bpf_find_vma(bpf_get_current_task_btf(), at, again_vma, &yes, 0) && yes &&
-	       !bpf_copy_from_user(&word, sizeof(word), (void *)at);
+	page.runs = page.at >> PAGE_BITS == env->r.ip >> PAGE_BITS;
+	return !bpf_find_vma(bpf_get_current_task_btf(), page.at, again_vma, &page, 0) && page.yes &&
+	       !bpf_copy_from_user(&word, sizeof(word), (void *)page.at);
 }
 
 /* A function of its own: the verifier follows each round of the loop that calls it. */
@@ -101,7 +109,7 @@ static __always_inline bool again_walk(union stack_scratch *st, struct unwind_en
 {
 	er_again_begin(st, env);
 	er_walk_user(st, env, 0);
-	return walk_is_unread(env) && again_fetch(env->missed);
+	return walk_is_unread(env) && again_fetch(env);
 }
 
 /* Send the user frames that were walked. */
