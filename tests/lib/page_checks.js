@@ -53,7 +53,7 @@ function sameRows(what, got, want) {
 // page, which has the elements of visible rows only.
 async function shownRows(tab) {
 	const table = document.querySelector(`#view-${tab} .table`), rows = new Map()
-	for (table.scrollTop = 0; ; table.scrollTop += 200) {
+	for (table.scrollTop = 0; ; table.scrollTop += Math.max(table.clientHeight - 60, 200)) {
 		await new Promise(requestAnimationFrame)
 		await new Promise(requestAnimationFrame)
 		for (const r of table.querySelectorAll('.tr')) {

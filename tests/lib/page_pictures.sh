@@ -23,7 +23,7 @@ async function shoot(page, name, clip) {
 async function whole(t, name, options) {
 	const page = await t.openPage(t.browser, 'load.html', options)
 	await shoot(page, name)
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // What is below the timeline.
@@ -45,7 +45,7 @@ module.exports = async t => {
 	const compare = '#view="compare"&a=[0,1500000,2500000]&b=[0,2500000,3500000]'
 	const sides = await t.openPage(t.browser, 'load.html', { hash: compare })
 	await view(sides, 'compare')
-	await sides.context().close()
+	await t.closePage(sides)
 	const page = await t.openPage(t.browser, 'load.html')
 	await page.click('#tab-functions')
 	await page.click('#view-functions .tr:has(.td:last-child:text-is("alpha"))')
@@ -60,7 +60,7 @@ module.exports = async t => {
 			await view(page, id, steps[id])
 	}
 	t.check('no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 EOJ
 

@@ -33,7 +33,7 @@ module.exports = async t => {
 		if (file === 'u')
 			t.check('u: exact user time has no mark', !/~/.test(await page.innerText('.legend')), await page.innerText('.legend'))
 		t.check(`${file}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 EOJ

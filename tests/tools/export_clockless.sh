@@ -64,7 +64,7 @@ async function spans(t) {
 	await page.click('#view-spans .notes button:text-is("Clear the filter")')
 	t.check('spans only: and a click clears the filter', await page.isHidden('.command'), '')
 	await clickThrough(t, page, 'spans only', ['spans', 'experiments', 'about'])
-	await page.context().close()
+	await t.closePage(page)
 }
 
 async function heap(t) {
@@ -77,8 +77,8 @@ async function heap(t) {
 	const hash = await page.evaluate(() => location.hash), again = await t.openPage(t.browser, 'heap.html', { hash, wait: 'body.decoded.counted' })
 	t.check('heap only: the address opens the same view', await again.getAttribute('#tab-flame', 'aria-selected') === 'true' &&
 		await again.inputValue('#metric') === await page.inputValue('#metric'), hash)
-	await again.context().close()
-	await page.context().close()
+	await t.closePage(again)
+	await t.closePage(page)
 }
 
 module.exports = async t => {

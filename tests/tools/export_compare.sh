@@ -59,7 +59,7 @@ async function recordings(t) {
 	await page.selectOption('#metric', { label: 'User Lock' })
 	await sameTimes(t, page, 'two recordings: locks', 'lock', [], ['-filters', 'EXPGRID == 1'], ['-filters', 'EXPGRID == 2'])
 	t.check('recordings: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // er_print -diff lists what changed, but nothing that is about the recording itself. Its rows:
@@ -84,7 +84,7 @@ async function errors(t) {
 	await page.selectOption('#metric', { label: 'CPU time' })
 	const little = await page.$eval('#view-compare .tr:has(span:text-is("little")) .td:nth-child(3) span', e => e.className)
 	t.check('a difference within the error is grey', little === 'same', little)
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // A counter: as er_print -compare has it, with errors of a sampled share of an exact total.
@@ -112,7 +112,7 @@ async function counters(t) {
 	const all = await frames(page), f = all.find(k => k.tip.startsWith('f A')) || { tip: 'none' }
 	t.check('a counter: the flame graph', f.tip.includes(`A ${400 * 2000003}, B ${800 * 2000003} +${400 * 2000003}`) && /more$/.test(f.tip), f.tip)
 	t.check('a counter: no complaint', !complaints(page).length, complaints(page).join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The most frequent one: some pixels are of a text or an outline.
@@ -161,7 +161,7 @@ async function flame(t, colorScheme) {
 	t.check(what('absolute keeps grey'), grey(main), String(main))
 	t.check(what('relative to itself, what is new changed most'), relative.some((v, i) => v !== of('f A').color[i]), String(relative))
 	t.check(what('no complaint'), !complaints(page).length, complaints(page).join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Two ranges of one recording, chosen with the mouse.
@@ -186,9 +186,9 @@ async function ranges(t) {
 	const again = await t.openPage(t.browser, 'before.html', { hash })
 	await unit(again, 'time')
 	t.sameRows('two ranges from the address', plain((await t.tableRows(again, 'compare')).map(times)), got)
-	await again.context().close()
+	await t.closePage(again)
 	t.check('ranges: no complaint', !complaints(page).length, complaints(page).join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Choices in the address that mean nothing are ignored.
@@ -198,7 +198,7 @@ async function addresses(t) {
 		const page = await t.openPage(t.browser, 'cmp.html', { hash: hash + '&view="compare"' })
 		const rows = await t.tableRows(page, 'compare')
 		t.check(`address ${hash}: the two recordings`, rows.length > 5 && !complaints(page).length && await page.isHidden('.command'), complaints(page).join('\n'))
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 
@@ -238,12 +238,12 @@ async function losses(t) {
 	t.check('a lost second says how many', /7 lost records/.test(await page.innerText('#timeline .tip')), await page.innerText('#timeline .tip'))
 	const without = await t.openPage(t.browser, 'after.html', { hash: '#from=3000000&to=4000000' })
 	t.check('a range without losses says none', !/lost/.test(await without.textContent('#verdict .what')), await without.textContent('#verdict .what'))
-	await without.context().close()
+	await t.closePage(without)
 	const thread = await t.openPage(t.browser, 'after.html', { hash: '#from=2000000&to=2500000' })
 	t.check('a range with a loss', /7 records lost/.test(await thread.textContent('#verdict .what')), await thread.textContent('#verdict .what'))
-	await thread.context().close()
+	await t.closePage(thread)
 	t.check('losses: no complaint', !complaints(page).length, complaints(page).join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // 1,700 samples of 5 ms: n of them have the error 5 ms * sqrt(n (1 - n / 1700)).
@@ -264,7 +264,7 @@ async function sampled(t) {
 	const callees = (await t.tableRows(page, 'callers')).filter(r => r.at(-1).startsWith('↓')).map(r => [r[0], r[1], r.at(-1).slice(2)])
 	t.sameRows('errors of callees', callees, want)
 	t.check('errors: no complaint', !complaints(page).length, complaints(page).join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 async function builds(t) {
@@ -273,11 +273,11 @@ async function builds(t) {
 	t.check('different builds are said to be', /Different builds of \/opt\/demo\/work\.so: functions are compared by name/.test(notes), notes)
 	const rows = await t.tableRows(page, 'compare'), hot = rows.filter(r => r.at(-1) === 'hot')
 	t.check('a function of two builds is one row', hot.length === 1 && hot[0][0] === hot[0][1] && number(hot[0][0]) > 0, JSON.stringify(rows))
-	await page.context().close()
+	await t.closePage(page)
 	const less = await t.openPage(t.browser, 'less.html')
 	const said = await less.textContent('#view-compare')
 	t.check('--redact leaves out names of experiments and paths', /Recording 1/.test(said) && !/one\.er|opt\/demo/.test(said), said)
-	await less.context().close()
+	await t.closePage(less)
 }
 
 module.exports = async t => {

@@ -26,7 +26,7 @@ async function filtered(t, file, hash, expr, act) {
 	}
 	await act(page, await filterOf(t, page))
 	t.check(`${hash} ${expr}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Filters of the recording with counters. Every third is tried with all tables.
@@ -187,7 +187,7 @@ async function cutFiles(t) {
 		const text = await page.innerText('#view-' + tab)
 		t.check(`${file}: ${tab} says that the file is incomplete`, /file is incomplete/.test(text) && !/still being read/.test(text), text)
 		t.check(`${file}: so does the page`, /file is cut/i.test(await page.innerText('#status')), await page.innerText('#status'))
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 
@@ -200,7 +200,7 @@ async function leftOut(t) {
 	t.sameRows('left out: functions', trimmed(await t.tableRows(page, 'counters')), trimmed(t.erPrint(['-functions', 'counted.er'])))
 	t.check('left out: the report says that it does not obey', /the filter of this page does not apply/.test(await page.innerText('#view-counters .notes')), await page.innerText('#view-counters .notes'))
 	t.check('left out: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {

@@ -53,7 +53,7 @@ async function typed(t) {
 	const again = await t.openPage(t.browser, 'w.html', { hash: await page.evaluate(() => location.hash) })
 	t.check('the address has the expression', await again.inputValue('#expression') === expressions[4], '')
 	await sameAs(t, again, 'from the address', both)
-	await again.context().close()
+	await t.closePage(again)
 	for (const [short, expr] of [['TID 12-13,20', 'TID >= 12 && TID <= 13 || TID == 20'], ['CPUID 1', 'CPUID == 1']]) {
 		await type(page, short)
 		t.check(`${short} is short for an expression`, await page.inputValue('#expression') === expr, await page.inputValue('#expression'))
@@ -75,7 +75,7 @@ async function typed(t) {
 		await sameAs(t, page, button, ['-filters', expr])
 	}
 	t.check('typed: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // An event passes if this is true for one of the calls that contain it.
@@ -105,12 +105,12 @@ async function spans(t) {
 		t.check(expr + ': the filter stays', await page.textContent('.command') === before, before)
 	}
 	t.check('spans: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 	// er_export's filter excludes all calls but those of q. `inner` contains an event, too.
 	const part = await t.openPage(t.browser, 'part.html')
 	await type(part, 'SPANDUR > 1ms')
 	t.check('a page without all calls refuses', /cannot evaluate SPANDUR/.test(await part.textContent('#expression-error')), await part.textContent('#filter'))
-	await part.context().close()
+	await t.closePage(part)
 }
 
 // What the page cannot do, or nobody can, and a word of the sentence that says so.
@@ -135,8 +135,8 @@ async function errors(t) {
 	const from = await t.openPage(t.browser, 'w.html', { hash: '#expr=' + encodeURIComponent('"PID === 1"') })
 	t.check('an error in the address is said', await from.isVisible('#expression-error'), '')
 	t.check('errors: no complaint', !page.complaints.length && !from.complaints.length, [...page.complaints, ...from.complaints].join('\n'))
-	await from.context().close()
-	await page.context().close()
+	await t.closePage(from)
+	await t.closePage(page)
 }
 
 // A row of a table filters by its cgroup; a function's name may have any characters.
@@ -148,24 +148,24 @@ async function rows(t) {
 	const command = t.shellWords(await page.textContent('.command')).slice(1)
 	t.check('a cgroup filters', /CGROUP/.test(command[1]), command.join(' '))
 	await sameAs(t, page, 'a cgroup', command)
-	await page.context().close()
+	await t.closePage(page)
 	const cold = await t.openPage(t.browser, 'cold.html')
 	await cold.click('#tab-functions')
 	await cold.dblclick('#view-functions .tr:has-text("[hot.cold]")')
 	const rows = (await t.tableRows(cold, 'functions')).map(r => [r[0], r[2], r[6]])
 	t.sameRows('a function with a dot', rows, t.erPrint([...t.shellWords(await cold.textContent('.command')).slice(1), '-metrics', 'ei.user:name', '-functions', 'cold.er']))
-	await cold.context().close()
+	await t.closePage(cold)
 	const two = await t.openPage(t.browser, 'two.html')
 	await two.click('#tab-processes')
 	await two.dblclick('#view-processes .tr:has-text("app, PID 12")')
 	const states = (await t.tableRows(two, 'processes')).map(r => [r[0], r.at(-1)])
 	const both = t.erPrint([...t.shellWords(await two.textContent('.command')).slice(1), '-microstates', 'processes', 'w.er', 's.er'])
 	t.sameRows('a process of one of two recordings', states, both.map(r => [r[0], r.at(-1)]))
-	await two.context().close()
+	await t.closePage(two)
 	const renamed = await t.openPage(t.browser, 'renamed.html')
 	await type(renamed, 'COMM == "app"')
 	t.check('COMM is refused if threads were renamed', /renamed/.test(await renamed.textContent('#expression-error')), '')
-	await renamed.context().close()
+	await t.closePage(renamed)
 }
 
 module.exports = async t => {

@@ -69,7 +69,7 @@ async function heap(t, file, sampled) {
 	}
 	t.check(`${file}: the filters leave different sums`, seen.size >= 6, [...seen].join('\n'))
 	t.check(`${file}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // A process whose calls for memory were recorded, and nothing else.
@@ -95,7 +95,7 @@ async function withoutClock(t) {
 	await t.dragRange(page, 0.7, 0.95)
 	t.check('no clock: a range of the timeline is a filter', (await filterOf(t, page)).includes('-from'), '')
 	t.check('no clock: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The tables of objects have er_print's numbers under the filter of the page, which is this expression.
@@ -159,7 +159,7 @@ async function objects(t) {
 	}
 	await objectFilters(t, page)
 	t.check('objects: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {

@@ -57,7 +57,7 @@ async function timeline(t) {
 	// The test itself reads the canvas back.
 	const complaints = page.complaints.filter(c => !/^Canvas2D: Multiple readback/.test(c))
 	t.check('timeline: no complaint', !complaints.length, complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The text of the row that was found.
@@ -92,7 +92,7 @@ async function find(t) {
 	await page.keyboard.press('Enter')
 	t.check('not found is said', /not found/.test(await page.textContent('header .hint')), '')
 	t.check('find: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The page was written with an object hidden and long names, by .er.rc.
@@ -112,7 +112,7 @@ async function defaults(t) {
 	t.check('what differs from .er.rc is in the address, and nothing else', /^#(view="functions"&)?lanes=""$/.test(decodeURIComponent(await page.evaluate(() => location.hash))),
 		await page.evaluate(() => location.hash))
 	t.check('a hidden object is one entry', got.some(r => r[2] === 'LinuxKernel' || r[2] === '<LinuxKernel>') && !got.some(r => /^vmlinux`/.test(r[2])), JSON.stringify(got))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Marks of packets, in a lane that has nothing else after the only sample.
@@ -141,7 +141,7 @@ async function marks(t) {
 	await page.uncheck('.option label:has-text("Marks of I/O") input')
 	const none = await drawn()
 	t.check('packets are marked as chosen', some > fewer && fewer > none && none === 0, `${some} ${fewer} ${none}`)
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {

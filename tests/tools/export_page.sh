@@ -29,7 +29,7 @@ async function plain(t, file) {
 	const trouble = await page.isVisible('#troubles') && await page.textContent('#troubles')
 	t.check(file + ': losses are said', file === 'cut' ? /not closed/.test(trouble) : !trouble, trouble)
 	t.check(file + ': no complaint, no request', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // What the page shows is what er_print says with the page's own command.
@@ -67,7 +67,7 @@ async function filters(t) {
 	await page.dblclick('#view-threads .tr:has-text("TID 13")')
 	await compare(t, page, 'a thread')
 	t.check('filters: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The first view is the findings: er_print's sentences, and a button that filters by one.
@@ -88,7 +88,7 @@ async function findings(t) {
 	await page.click('#view-findings .notes button:text-is("Clear the filter")')
 	t.check('findings: a click clears the filter', await page.isHidden('.command') && !await page.innerText('#view-findings .notes'), '')
 	t.check('findings: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // A file that was not copied whole says so, and shows what it has.
@@ -96,13 +96,13 @@ async function cutFiles(t) {
 	const page = await t.openPage(t.browser, 'short.html')
 	t.check('a cut file says so', await page.textContent('#status') === 'The file is cut: some views have no data.', await page.textContent('#status'))
 	t.check('a cut file shows functions', (await t.tableRows(page, 'functions')).length > 1, '')
-	await page.context().close()
+	await t.closePage(page)
 	const none = await t.openPage(t.browser, 'nothing.html', { wait: '#status.bad' })
 	t.check('a file without data says so', await none.textContent('#status') === 'The file is cut: it has no data.', await none.textContent('#status'))
-	await none.context().close()
+	await t.closePage(none)
 	const whole = await t.openPage(t.browser, 'w.html')
 	t.check('a whole file does not', await whole.textContent('#status') === '', await whole.textContent('#status'))
-	await whole.context().close()
+	await t.closePage(whole)
 }
 
 // A range cuts waits at its ends: 6 threads of 300 ms. Most is known, no wait counts twice.
@@ -115,7 +115,7 @@ async function verdict(t) {
 	t.check('functions and waits of a range', /Most CPU time: *think 0\.200.*Most time waiting:.*User Lock: user lock in futex 0\.450/s.test(tops), tops)
 	await page.click('.tops .link:has-text("user lock")')
 	await compare(t, page, 'a wait of the verdict', 'lock')
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // More events than a pack has.
@@ -128,7 +128,7 @@ async function packs(t) {
 	t.sameRows('two packs: a state', functions(await t.tableRows(page, 'functions')),
 		t.erPrint([...command, '-metrics', 'ei.%totalcpu:name', '-functions', 'big.er']))
 	t.check('two packs: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Names that would end an element, run a script or reverse a line.
@@ -144,7 +144,7 @@ async function markup(t) {
 	await page.click('#tab-flame')
 	t.check('no element from a name', await page.$('img') === null, '')
 	t.check('markup: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // An address is input. It is read when the page opens, and when it changes.
@@ -154,7 +154,7 @@ async function addresses(t) {
 		'viewFrom=-9e300&viewTo=9e300', 'viewFrom=5&viewTo=5', 'from=9007199254740993', 'from=700000&to=600000', '%', '__proto__={"x":1}']
 	const clean = await t.openPage(t.browser, 'w.html', { hash: '#view="functions"' })
 	const want = await t.tableRows(clean, 'functions')
-	await clean.context().close()
+	await t.closePage(clean)
 	const check = async (how, page) => {
 		await page.click('#tab-functions')
 		t.sameRows(`address ${how}: all functions`, await t.tableRows(page, 'functions'), want)
@@ -166,10 +166,10 @@ async function addresses(t) {
 		await changed.evaluate(h => { location.hash = h }, hash)
 		await check('changed to ' + hash, changed)
 	}
-	await changed.context().close()
+	await t.closePage(changed)
 	const opened = await t.openPage(t.browser, 'w.html', { hash: '#' + hostile.join('&') })
 	await check('opened', opened)
-	await opened.context().close()
+	await t.closePage(opened)
 }
 
 // worker 13 waits for a lock from 0.50 to 0.55 s; worker 14 holds it and ends the wait.
@@ -188,7 +188,7 @@ async function interval(t) {
 	const there = (await page.innerText('#details')).replace(/\s+/g, ' ')
 	t.check('the holder: one click', /Thread app, PID 12, TID 14/.test(there), there)
 	t.check('interval: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {
@@ -211,7 +211,7 @@ to_page w s t c cut bad m
 sed '/data-pack="reports"/,$d' w.html >short.html
 sed '/data-pack="index"/,$d' w.html >nothing.html
 check_that "no name is outside the packs" "$(grep -c 'onerror=alert' m.html) == 0"
-"$O/tests/bench/gen_experiment" big.er 1050000 50 8 40 >/dev/null
+"$O/tests/bench/gen_experiment" big.er 300000 50 8 40 >/dev/null
 to_page big
 check_that "big: two packs of events" "$(grep -c 'data-pack="events"' big.html) == 2"
 

@@ -51,7 +51,7 @@ async function views(t, colorScheme) {
 	await page.keyboard.press('?')
 	const wrong = [...await invalid(page), ...await inaccessible(page, colorScheme)]
 	t.check(`help and a filter, ${colorScheme}`, !wrong.length, wrong.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The timeline by keys: a lane, an interval in it, the one after it, the thread as a filter.
@@ -82,7 +82,7 @@ async function keys(t) {
 	t.check('the help lists the keys', ['choose a lane', 'previous and next interval', 'only this thread'].every(k => help.includes(k)), help)
 	await press('Escape')
 	t.check('keys: no complaint', !page.complaints.length && !await page.isVisible('dialog'), page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {

@@ -29,12 +29,12 @@ async function kinds(t) {
 	const text = await page.innerText('#view-memory .panel'), want = t.erPrintText(['-iostat', 'c.er']).split('\n\n')[0]
 	t.check('I/O statistics', text.replace(/\s+/g, ' ').trim() === want.replace(/\s+/g, ' ').trim(), `${text}\n${want}`)
 	t.check('kinds: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 	const spans = await t.openPage(t.browser, 'spans.html')
 	await spans.click('#tab-spans')
 	const names = t.erPrintText(['-spans', 'spans.1.er'])
 	t.check('spans', (await spans.innerText('#view-spans')).includes('slow by') === names.includes('slow by'), await spans.innerText('#view-spans'))
-	await spans.context().close()
+	await t.closePage(spans)
 	const data = await t.openPage(t.browser, 'data.html', { wait: 'body.decoded.counted' })
 	await data.click('#tab-counters')
 	for (const report of ['data_objects', 'data_layout']) {
@@ -42,11 +42,11 @@ async function kinds(t) {
 		const want = trimmed(t.erPrint([`-${report}`, 'data.1.er']))
 		t.sameRows(report, trimmed(await t.tableRows(data, 'counters')), report === 'data_layout' ? want.map(r => r.slice(1)) : want)
 	}
-	await data.context().close()
+	await t.closePage(data)
 	const few = await t.openPage(t.browser, 'w.html')
 	const hidden = await few.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
 	t.check('no such data, no such tabs', ['Spans', 'Counters', 'Memory, I/O'].every(n => hidden.includes(n)), hidden.join())
-	await few.context().close()
+	await t.closePage(few)
 }
 
 const timeOf = (page, name) => page.$eval(`.state:has-text("${name}") b`, b => b.textContent.replace('~', ''))
@@ -67,7 +67,7 @@ async function states(t) {
 		await page.click('.chips .chip')
 		t.check(`${file}: a click removes it`, await page.isHidden('.command'), '')
 		t.check(`${file}: states: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 
@@ -87,7 +87,7 @@ async function chain(t) {
 	await page.click('#view-wakers .notes .link')
 	t.check('a link shows only that thread', /TID == 14/.test((await commandOf(t, page)).join(' ')), (await commandOf(t, page)).join(' '))
 	t.check('chain: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // The height of all lanes, and what a click on a name does.
@@ -101,7 +101,7 @@ async function lanes(t) {
 	const rows = [...processes].reduce((n, [pid, count]) => n + count + (count > 1 || pid === 'kernel' ? 1 : 0), 0)
 	const [space, shown] = await page.evaluate(() => [document.querySelector('.lanes .space').offsetHeight, document.querySelector('.lanes').clientHeight])
 	t.check('the only thread of a process has no heading', rows * 18 + 22 === space + shown && [...processes.values()].includes(1), `${rows} rows, ${space} ${shown}`)
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // What -object_api says holds for the page that is written with it.
@@ -117,7 +117,7 @@ async function objects(t) {
 	}
 	const all = t.erPrint(['-metrics', 'ei.%cpu:name', '-functions', 'w.er'])
 	t.check('-object_api leaves out functions', totals(got).length < all.length, `${totals(got).length} of ${all.length}`)
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // What is marked as an estimate in a range, if all waits were recorded and if not.
@@ -128,7 +128,7 @@ async function exact(t) {
 		t.check(`${file}: what is an estimate in a range`, what.test(await page.innerText('.what')) && shown.length > 3 &&
 			shown.every(([name, time]) => time.startsWith('~') === marked(name)), JSON.stringify(shown))
 		t.check(`${file}: exact: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 
@@ -137,7 +137,7 @@ async function descendant(t) {
 	const page = await t.openPage(t.browser, 'sub.html')
 	t.sameRows('the path of a descendant', totals(await t.tableRows(page, 'functions')), t.erPrint(['-metrics', 'ei.%totalcpu:name', '-functions', 'w.er/_client_PID_20.1.er']))
 	t.check('and nothing of the others', !(await page.innerText('.lanes')).includes('app') && !/app, PID 12/.test(JSON.stringify(await t.tableRows(page, 'processes'))), '')
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {

@@ -21,7 +21,7 @@ async function equal(t, what, file, hash, args) {
 	t.check(`${what}: is said to be exact`, /  ?exact, from/.test(await said(page)), await said(page))
 	t.check(`${what}: no button`, !await page.$('.whole'), '')
 	t.check(`${what}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // A range that begins and ends within seconds.
@@ -49,7 +49,7 @@ async function estimated(t) {
 	await page.keyboard.press('?')
 	t.check('it is in the help', /usage samples/.test(await page.innerText('dialog')), await page.innerText('dialog'))
 	t.check('within a second: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Each recording has usage samples of its own.
@@ -59,7 +59,7 @@ async function ofEach(t) {
 		await page.click('.whole')
 		const text = await said(page)
 		t.check(`whole seconds of two recordings${group}`, new RegExp(`from ${from} s to 0.750000 s`).test(text) || (!group && /from="?250000|0.250000/.test(await page.innerText('.chips'))), text)
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 
@@ -71,7 +71,7 @@ async function cannot(t) {
 		const page = await t.openPage(t.browser, file + '.html', { hash }), text = await said(page)
 		t.check(`${what}: is an estimate, and the page says why`, /estimated from samples.*: (the exact states of seconds|no exact states|the file has only a part)/.test(text) && !await page.$('.cpusum, .whole'), text)
 		t.check(`${what}: no complaint`, !page.complaints.length, page.complaints.join('\n'))
-		await page.context().close()
+		await t.closePage(page)
 	}
 }
 

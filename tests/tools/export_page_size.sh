@@ -41,12 +41,12 @@ const uncounted = (table, rows) => table === 'functions' ? rows : rows.map(r => 
 module.exports = async t => {
 	const whole = await t.openPage(t.browser, 'whole.html')
 	t.check('a page that fits is not coarse', !await coarse(whole) && await whole.isHidden('#troubles'), '')
-	await whole.context().close()
+	await t.closePage(whole)
 	const [errors, want] = await Promise.all(['small.html', 'whole.html'].map(file => t.openPage(t.browser, file, { hash: '#errors=true' })))
 	for (const table of ['functions', 'waits', 'wakers'])
 		t.sameRows('standard errors: ' + table, await t.tableRows(errors, table), uncounted(table, await t.tableRows(want, table)))
-	await errors.context().close()
-	await want.context().close()
+	await t.closePage(errors)
+	await t.closePage(want)
 
 	const page = await t.openPage(t.browser, 'small.html')
 	t.check('the page says that it is coarse', await coarse(page) && /coarse timeline/.test(await page.textContent('#troubles')), '')
@@ -59,7 +59,7 @@ module.exports = async t => {
 		const filter = await compare(t, part, `from ${from} to ${to}`)
 		const [a, b] = [parseInt(filter[1]), parseInt(filter[3])]
 		t.check(`from ${from} to ${to}: widened to whole ranges`, a <= from && b >= to && (a < from || b < to || a === from), filter.join(' '))
-		await part.context().close()
+		await t.closePage(part)
 	}
 	// The first slice is coarse: it is the oldest one.
 	const inside = await t.openPage(t.browser, 'small.html', { hash: '#from=1' })
@@ -69,14 +69,14 @@ module.exports = async t => {
 	await inside.press('#expression', 'Enter')
 	t.check('a typed time within a coarse range is refused', /coarse/.test(await inside.textContent('.expression')), await inside.textContent('#filter'))
 	t.check('no complaint', ![...page.complaints, ...inside.complaints].length, [...page.complaints, ...inside.complaints].join('\n'))
-	await inside.context().close()
+	await t.closePage(inside)
 	// The largest event of the first range was made of many.
 	await page.mouse.click(...await page.evaluate(() => {
 		const box = document.querySelector('.lanes canvas').getBoundingClientRect()
 		return [box.left + 231, box.top + 22 + 18 * 6 + 9]
 	}))
 	t.check('the details of a merged event say so', /Events \d+, together/.test((await page.innerText('#details')).replace(/\s+/g, ' ')), await page.innerText('#details'))
-	await page.context().close()
+	await t.closePage(page)
 }
 EOJ
 

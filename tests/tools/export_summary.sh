@@ -52,7 +52,7 @@ async function index(t) {
 	t.check('a double click filters', /STATE == USER_LOCK/.test(filter.join(' ')), filter.join(' '))
 	await indexObjects(t, page, 'a state', filter, 'w.er', ['seconds', 'states'])
 	t.check('index: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 	const long = await t.openPage(t.browser, 't.html')
 	await indexObjects(t, long, 'several seconds', [], 't.er', ['seconds', 'samples'])
 	await long.click('#view-index .crumbs button[value=seconds]')
@@ -60,7 +60,7 @@ async function index(t) {
 	const second = await filterOf(t, long)
 	t.check('a second is a range', second.includes('-from'), second.join(' '))
 	await indexObjects(t, long, 'a second', second, 't.er', ['seconds', 'samples'])
-	await long.context().close()
+	await t.closePage(long)
 }
 
 // The panels of statistics and samples, and a sample that was clicked in the timeline.
@@ -87,7 +87,7 @@ async function samples(t) {
 	await page.click('#details button:has-text("Only this time")')
 	t.check('only this sample', /^-from \d+us -to \d+us$/.test((await filterOf(t, page)).join(' ')), await page.textContent('.command'))
 	t.check('samples: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Metrics of er_print that the page's summary has, by its names.
@@ -118,22 +118,22 @@ async function summaries(t) {
 		await summaryOf(t, page, 'everything', [], 'w.er', func)
 	await page.click('#details .close')
 	t.check('the summary is closed', await page.isHidden('#details'), '')
-	await page.context().close()
+	await t.closePage(page)
 	const ranged = await t.openPage(t.browser, 'w.html', { hash: '#from=300000&to=900000' })
 	await summaryOf(t, ranged, 'a range', await filterOf(t, ranged), 'w.er', 'work')
-	await ranged.context().close()
+	await t.closePage(ranged)
 	const code = await t.openPage(t.browser, 'code.html')
 	await summaryOf(t, code, 'code', [], 'code.er', 'hot')
 	t.check('the source file is named', /Source \S*work\.c/.test(squeezed(await code.innerText('#details dl'))), await code.innerText('#details dl'))
 	t.check('summaries: no complaint', !page.complaints.length && !code.complaints.length, [...page.complaints, ...code.complaints].join('\n'))
-	await code.context().close()
+	await t.closePage(code)
 }
 
 async function tabs(t) {
 	const page = await t.openPage(t.browser, 'code.html')
 	const hidden = await page.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
 	t.check('tabs without data are hidden', ['Waits', 'Locks', 'Wakers', 'Run queue', 'Cgroups'].every(n => hidden.includes(n)) && !hidden.includes('Functions'), hidden.join(' '))
-	await page.context().close()
+	await t.closePage(page)
 	const full = await t.openPage(t.browser, 'w.html', { hash: '#hidden=["runqueue"]' })
 	t.check('the address hides a tab', await full.isHidden('#tab-runqueue'), '')
 	await full.click('summary:text-is("Tabs")')
@@ -145,7 +145,7 @@ async function tabs(t) {
 	await full.keyboard.press('Escape')
 	const lacks = await full.$$eval('#tabs button[hidden]', all => all.map(b => b.textContent))
 	t.check('all other tabs are shown', !lacks.some(n => !['Cgroups', 'Spans', 'Counters', 'Memory objects', 'Memory, I/O'].includes(n)), lacks.join(' '))
-	await full.context().close()
+	await t.closePage(full)
 }
 
 module.exports = async t => {

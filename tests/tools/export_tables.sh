@@ -134,14 +134,14 @@ async function tables(t) {
 	for (const func of ['<Total>', 'work', 'serve', 'crunch'])
 		await callers(t, page, 'everything', [], func)
 	t.check('tables: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 	for (const [what, hash] of [['a range', '#from=300000&to=900000'], ['a process', '#processes=["1:12"]']]) {
 		const filtered = await t.openPage(t.browser, 'w.html', { hash }), filter = await filterOf(t, filtered)
 		t.check(what + ': there is a filter', filter.length > 0, hash)
 		for (const table of Object.values(all))
 			await table(t, filtered, what, filter)
 		await callers(t, filtered, what, filter, 'work')
-		await filtered.context().close()
+		await t.closePage(filtered)
 	}
 }
 
@@ -160,21 +160,21 @@ async function errors(t) {
 	const reason = (await t.tableRows(page, 'waits')).filter(r => r.at(-1) === 'user lock').map(r => [r[0], r[1]])
 	t.sameRows('errors of waits by reason', reason, t.erPrint(['-waits', 'w.er']).filter(r => r[9] === 'user lock').slice(0, 1).map(r => [r[1], r[3]]))
 	t.check('errors: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // A thread that had the CPU, but was not recorded itself.
 async function unnamed(t) {
 	const page = await t.openPage(t.browser, 'unnamed.html')
 	await runqueue(t, page, 'a thread without a name', [], 'unnamed.er')
-	await page.context().close()
+	await t.closePage(page)
 }
 
 async function recursion(t) {
 	const page = await t.openPage(t.browser, 'rec.html')
 	await calltree(t, page, 'recursion', [], 'rec.er', 'user')
 	await callers(t, page, 'recursion', [], 'r', 'rec.er', 'user')
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // One state as the metric, another one beside it.
@@ -201,7 +201,7 @@ async function metrics(t) {
 	const tree = (await t.tableRows(page, 'calltree')).map(r => [r[1], r[5], r[r.length - 1].replace(/^[▾▸]/, '')])
 	t.check('a metric is added to the call tree', tree[0][2] === '<Total>' && tree[0][1] !== '', tree[0].join(' '))
 	t.check('metrics: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Reports that the file has as er_print makes them. Text columns of er_print's CSV are the same texts.
@@ -245,14 +245,14 @@ async function reports(t) {
 	t.check('the recording as er_print -header says it', header.trim() === want.trim(), header + '\n---\n' + want)
 	await page.click('#view-experiments button[value=experiment_list]')
 	t.sameRows('experiments', await t.tableRows(page, 'experiments'), t.erPrint(['-experiment_list', 'w.er']))
-	await page.context().close()
+	await t.closePage(page)
 	const code = await t.openPage(t.browser, 'code.html')
 	await places(t, code, 'code', [], 'code.er', 'user')
 	await code.fill('#expression', 'TSTAMP < 95ms')
 	await code.press('#expression', 'Enter')
 	await places(t, code, 'code with a filter', ['-filters', 'TSTAMP < 95ms'], 'code.er', 'user')
 	t.check('reports: no complaint', !page.complaints.length && !code.complaints.length, [...page.complaints, ...code.complaints].join('\n'))
-	await code.context().close()
+	await t.closePage(code)
 }
 
 // Annotated code: er_print's rows, with the marks of the hottest ones.
@@ -292,11 +292,11 @@ async function source(t) {
 	const notes = await page.textContent('#view-source .notes')
 	t.check('the page says how much of the time has code', /have (9[0-9.]+|100\.00) % of the time/.test(notes), notes)
 	t.check('source: no complaint', !page.complaints.length, page.complaints.join('\n'))
-	await page.context().close()
+	await t.closePage(page)
 	const bare = await t.openPage(t.browser, 'less.html')
 	await bare.click('#tab-source')
 	t.check('the page says that code was left out', /--no-source or --redact/.test(await bare.textContent('#view-source .notes')), '')
-	await bare.context().close()
+	await t.closePage(bare)
 }
 
 // The page adds up events in pieces: none is left out or counted twice, wherever the range begins.
@@ -306,7 +306,7 @@ async function pieces(t) {
 	const want = t.erPrint(['-from', '1234us', '-to', '154321us', '-metrics', 'e.totalcpu:name', '-functions', 'big.er']).filter(r => r[0] !== '0.')
 	t.check('a range of more than 4,096 events', Number(excl[0][0]) > 12, excl[0].join())
 	t.sameRows('functions in a range of many events', excl, want)
-	await page.context().close()
+	await t.closePage(page)
 }
 
 // Keys in a tree; few elements, however many rows.
@@ -335,7 +335,7 @@ async function keys(t) {
 	await page.keyboard.press('ArrowLeft')
 	await page.keyboard.press('ArrowLeft')
 	t.check('left goes to the caller', (await at())[0] === 2, String(await at()))
-	await page.context().close()
+	await t.closePage(page)
 }
 
 module.exports = async t => {
