@@ -21,7 +21,7 @@ BPFTOOL := $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool || echo bpftoo
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wwrite-strings -Wno-unused-parameter
-CFLAGS  := -std=gnu11 -pthread -g $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN)
+CFLAGS  := -std=gnu11 -pthread $(if $(SAN),-gline-tables-only,-g) $(if $(DEBUG)$(SAN),-O1,-O2) -fno-omit-frame-pointer $(WARN)
 CPPFLAGS := -D_GNU_SOURCE -DER_VERSION='"$(VERSION)"' -I. -I$(O)
 # A library that a program does not use is not loaded when it starts.
 LDFLAGS := -pthread -Wl,--as-needed

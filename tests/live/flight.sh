@@ -21,6 +21,7 @@ stop_all()
 } 2>/dev/null
 
 stop() { ask stop; wait $pid; status=$?; pid=; }
+stop_load() { kill $load; wait $load; load=; } 2>/dev/null
 # in_status WORDS: the number behind these words in the status.
 in_status() { ask status; sed -n "s/.*$1 *\([0-9.]*\).*/\1/p" ctl.out; }
 # await COMMAND…: until it succeeds, for two minutes at most.
@@ -187,6 +188,7 @@ stop
 check_that "its end writes a dump, too" "$status == 0 && $([ -e b.8/b.erg ]; echo $?) == 0" "$(ls -d b.*; cat b.er.err)"
 
 # --- the memory is full, and nothing is left to drop ---
+stop_load # from here on it is enough that something runs
 start m.er --flight 1000s,16M # the present segment is the only one
 records() { ask status; grep -q '^recorded: *[1-9]' ctl.out; }
 await records
@@ -262,8 +264,6 @@ press()
 ignored() { ask status; grep -q 'ignored [1-9][0-9]* times* that pressure was high' ctl.out; }
 
 if [ -r /proc/pressure/cpu ]; then
-	stop_load() { kill $load; wait $load; load=; } 2>/dev/null
-	stop_load
 	for i in $(seq $((2 * $(nproc) + 1))); do
 		"$syn/spin" alpha:1000 >/dev/null &
 		load="$load $!"

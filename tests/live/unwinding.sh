@@ -12,7 +12,7 @@ complete() { echo "$(complete_of "$1" "$2" cpu) $(complete_of "$1" "$2" waits)";
 
 must_record recursion.er -F all -q 0 -- perl -e '
 	sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) }
-	print "pid\t$$\n"; while ((times)[0] < 0.2) { f(16); select undef, undef, undef, 0.02 }'
+	print "pid\t$$\n"; while ((times)[0] < 0.6) { f(16); select undef, undef, undef, 0.02 }'
 set -- $(complete recursion.er perl) 0 0
 check_that "perl: stacks on CPUs are complete" "$1 >= 99" "$1 %: $("$er_print" -header 1 recursion.er | grep -A6 'User stacks')"
 in_time "perl" recursion.er perl
@@ -36,7 +36,7 @@ check_that "processes that live for milliseconds: stacks are complete" "$1 >= 95
 # Code that PCRE2 generates.
 if gcc -O1 -w -D_GNU_SOURCE -I"$top" "$top/tests/fixtures/source/regex.c" -o regex 2>err &&
 	./regex 0 >out 2>err; then
-	must_record regex.er -F '=^regex$' -p high -q 0 -- ./regex 1
+	must_record regex.er -F '=^regex$' -p high -q 0 -- ./regex 2
 	set -- $(complete regex.er regex) 0 0
 	in_time "regular expressions" regex.er regex
 	check_that "regular expressions: stacks on CPUs are complete" "$1 >= 99" \
