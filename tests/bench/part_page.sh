@@ -24,7 +24,7 @@ event_bytes()
 	calc "$size * 3 / 4 / $2" %.2f
 }
 
-# time_page NAME: writes NAME.html of NAME.er as recorded; sets elapsed and rss_mb.
+# time_page NAME: writes NAME.html of NAME.er as recorded; sets elapsed, and rss_mb of both processes.
 time_page()
 {
 	local i
@@ -33,7 +33,8 @@ time_page()
 		"$measure" "page_write.$i" "$O/bin/er_export" --to page --page-size 0 -o "$1.html" "$1.er" >/dev/null 2>&1
 	done
 	elapsed=$(column 1 page_write.* | median)
-	rss_mb=$(calc "$(column 3 page_write.* | sort -g | tail -n1) / 1024" %.0f)
+	"$measure" -t page_memory "$O/bin/er_export" --to page --page-size 0 -o "$1.html" "$1.er" >/dev/null 2>&1
+	rss_mb=$(calc "$(column 3 page_memory) / 1024" %.0f)
 }
 
 # open_page FILE SECONDS MB MS: rows for what the browser does, with the targets of a size.
