@@ -140,7 +140,10 @@ must_record r.er -q 0 --roll 1s --probe "$p:target" -- sh -c '"$0" 1000 1 1 >&2;
 	true
 sum=0
 for e in r*.er; do sum=$((sum + $(hits target "$e"))); done
-same "the segments of a recording add up" "$sum" 2500
+# Hits that the kernel left out: its program was interrupted by another thread, on the same CPU, that had one, too.
+missed=$(sed -n 's/.*<probe .* missed="\([0-9]*\)".*/\1/p' r*.er/recorder.xml | awk '{ n += $1 } END { print n + 0 }')
+check_that "the segments of a recording add up" "$sum + $missed == 2500 && $missed < 250" \
+	"$sum and $missed missed, not 2500; $(grep -H '<probe' r*.er/recorder.xml)"
 
 # refused WORDS SPEC: a sentence with these words, and no recording
 refused()

@@ -54,7 +54,8 @@ else
 	skip "--idle records idle CPUs as <IDLE>" "no CPU was idle for long: $idled hundredths of a second"
 fi
 
-# The process that builds unwind tables, the one that opens files, and those that watch them.
+# The processes that build unwind tables, the one that opens files, and those that watch them. One of the first may
+# begin or end meanwhile.
 helpers() { pgrep -P "$1" && pgrep -P "$(pgrep -P "$1" -d ,)"; }
 
 "$er_kernel" -o noself.er -F on -p high --no-self -t 2 >out 2>err &
@@ -69,7 +70,7 @@ for helper in $helpers; do
 	check_that "--no-self leaves no packet of er_kernel's helper" "$(query "count() from thread where tid == $helper" noself.er) == 0 &&
 		$(query "count() from packets where THRID == $helper" noself.er) == 0"
 done
-check_that "er_kernel has four helpers" "$(echo $helpers | wc -w) == 4" "$helpers"
+check_that "er_kernel has four to six helpers" "$(echo $helpers | wc -w) >= 4 && $(echo $helpers | wc -w) <= 6" "$helpers"
 
 # Values that are not counted are not shown as 0.
 "$er_print" -statistics self.er >stat
