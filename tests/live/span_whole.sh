@@ -42,6 +42,7 @@ check_that "the report has all" "$(awk '/beat: slow by/ { print $1; exit }' span
 cp "$p" prog
 must_record replaced.er -q 0 --span "beat=$PWD/prog:beat" -- sh -c '
 	./prog beat gone &
+	until [ "$(readlink /proc/$!/exe)" = "$PWD/prog" ]; do sleep 0.01; done
 	cp prog new && mv new prog
 	: >gone
 	wait'
