@@ -99,12 +99,14 @@ static int perform(const struct tool *t, struct options *o, int *load_signal, st
 /*
  * Keep freed memory instead of returning it to the kernel: the symbols of one binary can reuse the
  * memory of the last one's. A new page takes 2 us, and archiving the programs of one compiler run
- * needed 3,000 of them.
+ * needed 3,000 of them. But large blocks are returned at once: a table that doubles would leave half
+ * of itself behind each time, in holes between small blocks. These were a third of the heap late in
+ * a long recording.
  */
-static void keep_memory(void)
+void tool_keep_memory(void)
 {
-	mallopt(M_MMAP_THRESHOLD, 16 << 20);
-	mallopt(M_TRIM_THRESHOLD, 32 << 20);
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 4 << 20);
 }
 
 int tool_main(const struct tool *t, int argc, char **argv, int *load_signal)
@@ -117,7 +119,7 @@ int tool_main(const struct tool *t, int argc, char **argv, int *load_signal)
 		return status;
 	if (privilege_begin(&d) < 0)
 		return 1;
-	keep_memory();
+	tool_keep_memory();
 	status = EXIT_USAGE;
 	if (options_parse(t->recorder, argc, argv, &options, &d) == 0)
 		status = perform(t, &options, load_signal, &d);

@@ -18,6 +18,11 @@ struct tool {
  * does not ask.
  */
 int tool_main(const struct tool *t, int argc, char **argv, int *load_signal);
+/*
+ * Set what malloc does with freed memory: small blocks are kept for others, a table that outgrows its
+ * block gives it back to the kernel.
+ */
+void tool_keep_memory(void);
 /* -h without a counter: print the counters that this machine has. Returns the exit status. */
 int tool_list_counters(void);
 
