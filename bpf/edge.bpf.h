@@ -187,9 +187,11 @@ static __always_inline bool choose_interval(struct er_thread *t, __u64 len, stru
 	if (er_trace_ns) {
 		if (len < er_trace_ns)
 			return false;
+		if (er_only_locks && (t->off_state != ER_OFF_LOCK || !off->blocked_ns))
+			return false;
 		t->wflags |= ER_WAIT_TRACED;
 		off->blocked_weight = off->blocked_ns;
-		off->runq_weight = off->runq_ns;
+		off->runq_weight = er_only_locks ? 0 : off->runq_ns;
 		return true;
 	}
 	off->blocked_weight = points_weigh(&t->points, t->off_state, off->blocked_ns);

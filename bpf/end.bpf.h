@@ -117,6 +117,8 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 		end_wait(seq, c, p, t);
 	if (er_split && t->where == WHERE_ON)
 		split_peek(t, p, p->pid);
+	if (er_only_locks)
+		return;
 	r = total_scratch(SCRATCH_ITER);
 	if (!r)
 		return;
@@ -133,7 +135,7 @@ static __always_inline void end_residual(struct seq_file *seq, struct er_cpu *c,
 	__u64 weight = thread_take(t, sum);
 	struct er_clock r = {};
 
-	if (!weight)
+	if (!weight || er_only_locks)
 		return;
 	fill_residual(&r, p, t, c, p->pid);
 	r.weight = weight;

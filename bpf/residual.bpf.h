@@ -36,7 +36,7 @@ static __always_inline void residual_send(struct task_struct *p, struct er_threa
 	void *ring = er_this_ring();
 	struct er_clock r = {};
 
-	if (!weight)
+	if (!weight || er_only_locks)
 		return;
 	fill_residual(&r, p, t, c, t->tid);
 	r.weight = weight;

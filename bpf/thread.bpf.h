@@ -107,6 +107,8 @@ struct {
 } er_threads SEC(".maps");
 
 const volatile bool er_states; /* WAIT and TOTAL records are wanted */
+/* Of the WAIT records only waits for locks are wanted, and no other times of threads. Needs er_states. */
+const volatile bool er_only_locks;
 const volatile bool er_has_targets;
 const volatile bool er_has_family; /* with er_has_targets: marked tasks are recorded, too */
 const volatile __u32 er_self;   /* a process to leave out; 0: none */

@@ -151,7 +151,7 @@ static __always_inline void total_send(struct er_cpu *c, struct task_struct *p,
 	struct er_total *r = total_scratch(user);
 	void *ring = er_this_ring();
 
-	if (!r)
+	if (!r || er_only_locks)
 		return;
 	r->h.seq = er_number(c, ER_KIND_TOTAL);
 	total_fill(r, p, t, clk, sum - t->run0, tid);

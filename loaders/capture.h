@@ -158,7 +158,7 @@ struct capture_io {
 };
 
 struct capture_plan {
-	uint64_t interval_ns;    /* sampling interval of each CPU; 0: no samples, no states */
+	uint64_t interval_ns;    /* sampling interval of each CPU; 0: no samples; states need only_locks */
 	bool idle;               /* also sample idle CPUs */
 	bool exclude_self;       /* do not record `self`, `helpers` and their children */
 	pid_t self;
@@ -168,6 +168,7 @@ struct capture_plan {
 	size_t ntargets;
 	const struct capture_family *family;  /* NULL: only the targets, if there are any */
 	bool states;             /* send WAIT and TOTAL records: time per thread and state */
+	bool only_locks;         /* without a clock: only WAIT records of locks. Needs states and trace_ns */
 	uint64_t wait_interval_ns; /* distance of sample points in off-CPU time; 0: the default */
 	uint64_t trace_ns;       /* TRACE_OFF, TRACE_ALL or a threshold in ns */
 	bool split;              /* exact user and system time; programs run at system calls */

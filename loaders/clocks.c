@@ -51,7 +51,7 @@ int clocks_open(const struct rings *rings, uint64_t interval_ns, bool idle, stru
 	c->clocks = xcalloc(n, sizeof(*c->clocks));
 	for (int i = 0; i < n; i++)
 		c->clocks[i].fd = -1;
-	for (int i = 0; i < n && !err; i++) {
+	for (int i = 0; interval_ns && i < n && !err; i++) {
 		int fd = perf_clock_open(rings_cpu(rings, i), interval_ns, !idle);
 
 		if (fd >= 0)
@@ -149,6 +149,8 @@ void clocks_follow(struct clocks *c, void (*fn)(void *ctx, int cpu, int err), vo
 		if (n == c->clocks[i].hotplugs)
 			continue;
 		c->clocks[i].hotplugs = n;
+		if (!c->interval_ns)
+			continue;
 		err = open_again(c, cpu, &c->clocks[i]);
 		if (err != -ENODEV) /* the CPU is offline */
 			fn(ctx, cpu, err);

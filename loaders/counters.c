@@ -91,16 +91,14 @@ static int denied(struct diag *d, const struct capture_counter *def, int err)
 					 "lower it, or add cap_sys_admin" : "");
 }
 
-static int no_unit(struct diag *d, const struct capture_counter *def, int err)
+static int no_unit(struct diag *d, const struct capture_counter *def)
 {
 	if (def->type == PERF_TYPE_HARDWARE || def->type == PERF_TYPE_HW_CACHE ||
 	    def->type == PERF_TYPE_RAW)
-		return diag_errno(d, -err,
-				  "-h %s: this machine, or virtual machine, has no such hardware counter: "
-				  "record on a host or on a guest with a PMU, or choose a counter that "
-				  "-h alone lists", def->name);
-	return diag_errno(d, -err, "-h %s: the kernel has no such event: choose one that -h alone lists",
-			  def->name);
+		return diag_error(d, "-h %s: this machine, or virtual machine, has no such hardware counter: "
+				     "record on a host or on a guest with a PMU, or choose a counter that "
+				     "-h alone lists", def->name);
+	return diag_error(d, "-h %s: the kernel has no such event: choose one that -h alone lists", def->name);
 }
 
 int capture_counter_error(struct diag *d, const struct capture_counter *def, int err)
@@ -113,7 +111,7 @@ int capture_counter_error(struct diag *d, const struct capture_counter *def, int
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
-		return no_unit(d, def, err);
+		return no_unit(d, def);
 	case EBUSY:
 		return diag_errno(d, -err, "-h %s: another program uses the counter: end it, or choose "
 					   "another counter", def->name);

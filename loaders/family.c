@@ -25,8 +25,8 @@ struct family {
 
 static bool family_wanted(const struct capture_plan *plan)
 {
-	return plan->family && (plan->interval_ns || plan->ncounters || plan->nprobes || plan->heap ||
-				plan->io);
+	return plan->family && (plan->interval_ns || plan->only_locks || plan->ncounters || plan->nprobes ||
+				plan->heap || plan->io);
 }
 
 static void family_close(void *self)

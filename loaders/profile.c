@@ -56,7 +56,7 @@ struct profile {
 
 static bool profile_wanted(const struct capture_plan *plan)
 {
-	return plan->interval_ns > 0;
+	return plan->interval_ns > 0 || plan->only_locks;
 }
 
 static void profile_close(void *self)
@@ -92,6 +92,7 @@ static void set_state_knobs(struct profile_bpf *skel, const struct capture_plan 
 			    enum stack_method method)
 {
 	skel->rodata->er_states = plan->states;
+	skel->rodata->er_only_locks = plan->only_locks;
 	skel->rodata->er_split = plan->states && plan->split;
 	skel->rodata->er_stack_method = method;
 	skel->rodata->er_trace_ns = plan->trace_ns;
@@ -293,7 +294,7 @@ static int attach(struct profile *p)
 static void warn_throttle(const struct profile *p, struct diag *d)
 {
 	long max = kernel_sysctl("perf_event_max_sample_rate", 100000);
-	long rate = 1000000000 / p->interval_ns;
+	long rate = p->interval_ns ? 1000000000 / p->interval_ns : 0;
 
 	if (max > 0 && rate > max)
 		diag_warn(d,

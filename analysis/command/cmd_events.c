@@ -38,6 +38,8 @@ static const struct command rows[] = {
 	{ SECTION_EVENTS, "heap", .run = cmd_heap, .help = "list leaks and allocations by call stack" },
 	{ SECTION_EVENTS, "heapstat", .view = view_heapstat,
 	  .help = "show sizes, sums and the peak of memory" },
+	{ SECTION_EVENTS, "heappeak", .view = view_heappeak,
+	  .help = "list what was in use at the peak of memory, by call stack" },
 	{ SECTION_EVENTS, "heapuse", .view = view_heapuse, .help = "show the memory in use over time" },
 	{ SECTION_EVENTS, "ioactivity", .view = view_ioactivity, .help = "list I/O by file" },
 	{ SECTION_EVENTS, "iodetail", .view = view_iodetail,

@@ -56,3 +56,14 @@ bool recorder_system_wide(const struct experiment *e)
 	}
 	return false;
 }
+
+bool recorder_only_locks(const struct experiment *e)
+{
+	const struct experiment *founder = e->founder ? e->founder : e;
+
+	vec_for_each(el, &founder->recorder) {
+		if (!strcmp(el->name, "capture"))
+			return element_int(el, "only_locks");
+	}
+	return false;
+}

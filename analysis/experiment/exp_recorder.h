@@ -23,5 +23,7 @@ const char *element_get(const struct exp_element *el, const char *name);
 int64_t element_int(const struct exp_element *el, const char *name);
 /* Whether the recorder says that it recorded the whole system, or a part of it by choice (-T). */
 bool recorder_system_wide(const struct experiment *e);
+/* Whether its clock packets are waits for locks and nothing else (collect -p off -s on). */
+bool recorder_only_locks(const struct experiment *e);
 
 #endif

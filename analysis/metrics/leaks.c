@@ -53,6 +53,7 @@ struct matching {
 	struct map last;          /* thread, to the chunk of its last allocation + 1 */
 	struct map *temporary;    /* packet addresses; NULL: not wanted */
 	heap_changes *changes;    /* NULL: not wanted */
+	uint64_t until;           /* stop when this many bytes are in use; 0: do not stop */
 };
 
 /* Bounds the time that a hostile file can take. */
@@ -224,6 +225,8 @@ static void replay_all(struct matching *m, struct experiment *e, const struct ex
 			m->peak.bytes = m->in_use;
 			m->peak.time_ns = ev->time_ns;
 		}
+		if (m->until && m->in_use >= m->until)
+			break;
 	}
 	m->peak.time_ns = (int64_t)((uint64_t)m->peak.time_ns - (uint64_t)founder->start_ns);
 	vec_free(&events);
@@ -370,8 +373,12 @@ const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n)
 	return l ? l->peaks.data : NULL;
 }
 
-void leaks_peak_among(const struct session *s, const struct map *packets, struct heap_peak *ret)
+/* As leaks_peak_among. Returns the stream that has the peak; NULL: there is none. */
+static const struct exp_stream *find_peak(const struct session *s, const struct map *packets, struct heap_peak *ret,
+					  struct experiment **of)
 {
+	const struct exp_stream *found = NULL;
+
 	*ret = (struct heap_peak){ 0 };
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
@@ -380,9 +387,37 @@ void leaks_peak_among(const struct session *s, const struct map *packets, struct
 			if (st->kind != ER_PKT_HEAP)
 				continue;
 			replay_all(&m, *e, st, packets);
-			if (m.peak.bytes && m.peak.bytes >= ret->bytes)
+			if (m.peak.bytes && m.peak.bytes >= ret->bytes) {
 				*ret = m.peak;
+				*of = *e;
+				found = st;
+			}
 			matching_free(&m);
 		}
 	}
+	return found;
+}
+
+void leaks_peak_among(const struct session *s, const struct map *packets, struct heap_peak *ret)
+{
+	struct experiment *e;
+
+	find_peak(s, packets, ret, &e);
+}
+
+void leaks_at_peak(const struct session *s, const struct map *packets, struct heap_peak *peak, heap_blocks *ret)
+{
+	struct experiment *e;
+	const struct exp_stream *st = find_peak(s, packets, peak, &e);
+	struct matching m = { .until = peak->bytes };
+
+	*ret = (heap_blocks){ 0 };
+	if (!st)
+		return;
+	replay_all(&m, e, st, packets);
+	vec_for_each(c, &m.chunks) {
+		if (c->left)
+			vec_push(ret, (struct heap_block){ (uintptr_t)c->packet, c->left, c->variance });
+	}
+	matching_free(&m);
 }

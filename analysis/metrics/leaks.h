@@ -83,4 +83,19 @@ const struct heap_peak *leaks_peaks(const struct leaks *l, size_t *n);
  */
 void leaks_peak_among(const struct session *s, const struct map *packets, struct heap_peak *ret);
 
+/* A block in use: its allocation's packet, as the keys of leaks_peak_among, and the bytes in use. */
+struct heap_block {
+	uintptr_t packet;
+	uint64_t bytes;
+	double variance;
+};
+
+typedef VEC(struct heap_block) heap_blocks;
+
+/*
+ * leaks_peak_among, and the blocks that were in use at the peak. Their bytes add up to the peak. If
+ * `packets` is NULL all packets count. Free the blocks with vec_free.
+ */
+void leaks_at_peak(const struct session *s, const struct map *packets, struct heap_peak *peak, heap_blocks *ret);
+
 #endif

@@ -25,7 +25,7 @@ static const char *clock_default(const struct metric_set *ms)
 		return "ei.%cpu:i.kcpu:ei.kthr";
 	if (metric_find(ms, "cpu") && metric_find(ms, "kcpu"))
 		return "ei.%cpu:i.kcpu";
-	return metric_find(ms, "user") ? "ei.%user" : "ei.%totalcpu";
+	return metric_find(ms, "user") ? "ei.%user" : metric_find(ms, "totalcpu") ? "ei.%totalcpu" : "";
 }
 
 static const char events_default[] =

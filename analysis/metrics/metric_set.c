@@ -37,6 +37,7 @@ enum {
 enum {
 	IN_LINUX = 1, IN_USER = 2, IN_KERNEL_SET = 4, IN_ALL = 8, IN_SYSTEM_WIDE = 16,
 	IN_SYSTEM_WIDE_ALL = 32,
+	IN_LOCKS = 64,
 	IN_ER = IN_USER | IN_KERNEL_SET,
 };
 
@@ -65,7 +66,7 @@ static const struct clock_row clock_rows[] = {
 	STATE(IN_ALL, MS_STOPPED),
 	STATE(IN_ALL, MS_WAIT_CPU),
 	STATE(IN_ALL, MS_SLEEP),
-	STATE(IN_ALL, MS_USER_LOCK),
+	STATE(IN_ALL | IN_LOCKS, MS_USER_LOCK),
 	{ IN_ALL, OTHER, "owait", "Other Wait Time", "Other Wait" },
 };
 
@@ -300,7 +301,9 @@ void metric_set_init(struct metric_set *ms, const struct session *s)
 	*ms = (struct metric_set){ 0 };
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams) {
-			if (st->kind == ER_PKT_CLOCK)
+			if (st->kind == ER_PKT_CLOCK && recorder_only_locks(*e))
+				sets |= IN_LOCKS;
+			else if (st->kind == ER_PKT_CLOCK)
 				sets |= clock_sets(*e, st->numstates);
 			else if (st->kind == ER_PKT_PROF)
 				sets |= clock_sets(*e, STATES_ALL);

@@ -174,7 +174,9 @@ static void put_streams(struct table *t, const struct experiment *e)
 {
 	put_line(t, "Data collection parameters:");
 	vec_for_each(st, &e->streams) {
-		if (st->kind == ER_PKT_CLOCK)
+		if (st->kind == ER_PKT_CLOCK && recorder_only_locks(e))
+			put_line(t, "  No clock profiling: waits for locks only");
+		else if (st->kind == ER_PKT_CLOCK)
 			put_line(t, "  Clock-profiling, weights in units of %" PRId64
 				 " microsec%s., %s", st->ptimer_us,
 				 st->ptimer_us == 1 ? "" : "s", state_set_name(st->numstates));
@@ -284,9 +286,12 @@ static void put_data(struct table *t, const struct experiment *e)
 {
 	struct buf b = { 0 };
 
-	vec_for_each(st, &e->streams)
+	vec_for_each(st, &e->streams) {
+		if (st->kind == ER_PKT_CLOCK && recorder_only_locks(e))
+			continue; /* the packets of synchronization data say the same */
 		buf_printf(&b, "%s%s", b.len ? "; " : "", st->kind == ER_PKT_CLOCK ? "Clock-profiling" :
 			   st->uname && *st->uname ? st->uname : st->fname);
+	}
 	vec_for_each(el, &e->recorder) {
 		const char *how = element_get(el, "how");
 

@@ -14,6 +14,7 @@
 #include "analysis/metrics/pass.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
+#include "analysis/views/stacks.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
 
@@ -159,11 +160,7 @@ static void put_numbers(struct row *r, const struct metric *const *m, const int6
 	}
 }
 
-/*
- * Add the frames, leaf first. A frame without code of its own, such as <Truncated-stack>, is
- * shown without a location.
- */
-static void put_frames(struct view_state *v, struct table *t, uint32_t stack, int group)
+void put_stack_frames(struct view_state *v, struct table *t, uint32_t stack, int group)
 {
 	const struct session *s = v->session;
 	const struct stack *st = &s->stacks.data[stack];
@@ -211,7 +208,7 @@ static void put_entries(struct view_state *v, struct table *t, const struct stac
 		r->group = i + 1;
 		put_numbers(r, metrics, entries->data[i].values, e, entries->data[i].stack);
 		put_textf(t, r, t->columns.len - 1, "%s #%zu", l->label, i + 1);
-		put_frames(v, t, entries->data[i].stack, i + 1);
+		put_stack_frames(v, t, entries->data[i].stack, i + 1);
 	}
 }
 

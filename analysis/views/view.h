@@ -99,6 +99,8 @@ int view_span(struct view_state *v, const char *name, size_t rank, struct table 
 enum stacks_kind { STACKS_LEAKS, STACKS_ALLOCS, STACKS_HEAP, STACKS_IO };
 int view_stacks(struct view_state *v, enum stacks_kind kind, struct table *t, struct diag *d);
 int view_heapstat(struct view_state *v, struct table *t, struct diag *d);
+/* The blocks in use at the peak of memory, by call stack; limit counts stacks. */
+int view_heappeak(struct view_state *v, struct table *t, struct diag *d);
 /* The memory in use over time; limit counts rows. */
 int view_heapuse(struct view_state *v, struct table *t, struct diag *d);
 int view_iostat(struct view_state *v, struct table *t, struct diag *d);

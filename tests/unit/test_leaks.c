@@ -292,6 +292,59 @@ static void changes_add_up_to_what_is_in_use(void **state)
 	fixture_free(&o);
 }
 
+/* The blocks at the peak have these bytes, in the order of allocation. */
+static void assert_held(struct opened *o, const struct map *packets, uint64_t peak, const uint64_t *bytes, size_t n)
+{
+	heap_blocks blocks;
+	struct heap_peak p;
+	uint64_t total = 0;
+
+	leaks_at_peak(o->session, packets, &p, &blocks);
+	assert_int_equal(p.bytes, peak);
+	assert_int_equal(blocks.len, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(blocks.data[i].bytes, bytes[i]);
+		total += bytes[i];
+	}
+	assert_int_equal(total, peak);
+	vec_free(&blocks);
+}
+
+static void blocks_at_the_peak_add_up_to_it(void **state)
+{
+	struct map none = { 0 };
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 10, HEAP_MALLOC, 100, 0x1000, 0);
+	heap(&o, 15, HEAP_MALLOC, 5, 0x9000, 0);
+	heap(&o, 17, HEAP_FREE, 0, 0x9000, 0); /* freed before the peak */
+	heap(&o, 20, HEAP_MMAP, 0x3000, 0x10000, 0); /* the peak */
+	heap(&o, 25, HEAP_MUNMAP, 0x1000, 0x11000, 0);
+	heap(&o, 30, HEAP_REALLOC, 300, 0x2000, 0x1000);
+	fixture_open(&o);
+	assert_held(&o, NULL, 100 + 0x3000, (const uint64_t[]){ 100, 0x3000 }, 2);
+	assert_held(&o, &none, 0, NULL, 0);
+	map_free(&none);
+	fixture_free(&o);
+}
+
+static void a_block_is_held_in_part_at_the_peak(void **state)
+{
+	struct opened o;
+
+	open_heap(&o);
+	heap(&o, 20, HEAP_MMAP, 0x3000, 0x10000, 0);
+	heap(&o, 25, HEAP_MUNMAP, 0x1000, 0x11000, 0);
+	heap(&o, 27, HEAP_MALLOC, 50, 0x1000, 0);
+	heap(&o, 30, HEAP_REALLOC, 0x5000, 0x2000, 0x1000);
+	heap(&o, 40, HEAP_FREE, 0, 0x2000, 0);
+	heap(&o, 50, HEAP_MALLOC, 0x5000, 0x7000, 0); /* the same peak again: the first one counts */
+	fixture_open(&o);
+	assert_held(&o, NULL, 0x7000, (const uint64_t[]){ 0x2000, 0x5000 }, 2);
+	fixture_free(&o);
+}
+
 static void count(struct opened *o, int tag, int64_t n)
 {
 	const int64_t values[] = { 1, 1, 0, exp_builder_now(o->builder),
@@ -362,6 +415,8 @@ int main(void)
 		cmocka_unit_test(hostile_sizes_are_only_numbers),
 		cmocka_unit_test(the_peak_is_known),
 		cmocka_unit_test(of_equal_peaks_the_last_counts),
+		cmocka_unit_test(blocks_at_the_peak_add_up_to_it),
+		cmocka_unit_test(a_block_is_held_in_part_at_the_peak),
 		cmocka_unit_test(what_its_thread_frees_at_once_is_temporary),
 		cmocka_unit_test(of_a_sample_no_temporary_ones_are_known),
 		cmocka_unit_test(a_sampled_block_has_its_variance),

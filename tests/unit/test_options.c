@@ -314,7 +314,7 @@ static void test_states_refused(void **state)
 	static const char *const lines[] = {
 		"-s x", "-s -1", "-s 1.5", "-s 99999999999", "-s", "--states", "--states maybe",
 		"--budget", "--budget 0", "--budget 101", "--budget -1", "--budget 2x", "--budget %",
-		"--wait-stacks", "--wait-stacks kprobe", "-s on -p off", "-s on --states off",
+		"--wait-stacks", "--wait-stacks kprobe", "-s on --states off", "-s on -p off --states off",
 		"--exact-user -p off", "--exact-user --states off", "--wait-stacks none -p off",
 	};
 
@@ -326,6 +326,33 @@ static void test_states_refused(void **state)
 	parse("--budget");
 	assert_string_equal(diag.msgs[0].text,
 			    "--budget: an argument is missing: write --budget percent");
+}
+
+/* collect can trace waits for locks alone; er_kernel needs the clock. */
+static void test_only_locks(void **state)
+{
+	static const struct {
+		const char *line;
+		enum recorder recorder;
+		int result;
+		bool only_locks;
+	} cases[] = {
+		{ "-p off -s on true", COLLECT, 0, true },
+		{ "-p off -s all true", COLLECT, 0, true },
+		{ "-h page-faults,1 -s 100 true", COLLECT, 0, true },
+		{ "-s on true", COLLECT, 0, false },
+		{ "-p off -s off true", COLLECT, 0, false },
+		{ "-p off -s on --exact-user true", COLLECT, -1, false },
+		{ "-p off -s on true", ER_KERNEL, -1, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse_for(cases[i].recorder, cases[i].line), cases[i].result);
+		if (cases[i].result < 0)
+			continue;
+		assert_int_equal(options.plan.capture.only_locks, cases[i].only_locks);
+		assert_true(!cases[i].only_locks || !options.plan.capture.states);
+	}
 }
 
 static void test_counters(void **state)
@@ -414,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_collect),
 		cmocka_unit_test(test_collect_counters),
 		cmocka_unit_test(test_collect_refuses),
+		cmocka_unit_test(test_only_locks),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_states_and_traces),
 		cmocka_unit_test(test_states_refused),

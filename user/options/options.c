@@ -142,13 +142,15 @@ static bool has_thread_targets(const struct plan *p)
 static int check_whole(const struct options *o, struct diag *d)
 {
 	const struct plan *p = &o->plan;
-	const char *needs_states = p->capture.trace_ns ? "-s" : p->capture.split ? "--exact-user" :
-				   p->capture.stack_method != STACKS_BEST ? "--wait-stacks" :
-				   p->spans.len ? "--span" : NULL;
+	const char *needs_clock = p->capture.split ? "--exact-user" :
+				  p->capture.stack_method != STACKS_BEST ? "--wait-stacks" :
+				  p->spans.len ? "--span" :
+				  p->capture.trace_ns && !p->program ? "-s" : NULL;
+	const char *needs_states = needs_clock ? needs_clock : p->capture.trace_ns ? "-s" : NULL;
 
-	if (needs_states && !p->capture.interval_ns)
+	if (needs_clock && !p->capture.interval_ns)
 		return diag_error(d, "%s: has no effect with -p off: leave one of the two "
-				     "out", needs_states);
+				     "out", needs_clock);
 	if (needs_states && !p->capture.states)
 		return diag_error(d, "%s: has no effect with --states off: leave one of the "
 				     "two out", needs_states);
@@ -288,6 +290,7 @@ int options_parse(enum recorder recorder, int argc, char **argv, struct options 
 	if (ret->plan.limit_bytes == LIMIT_DEFAULT)
 		ret->plan.limit_bytes = ret->plan.flight_ns ? 0 : 2000ULL << 20;
 	ret->plan.capture.states &= ret->plan.capture.interval_ns > 0;
+	ret->plan.capture.only_locks = !ret->plan.capture.interval_ns && ret->plan.capture.trace_ns;
 	return 0;
 }
 

@@ -144,19 +144,25 @@ int preflight_heap(struct plan *plan, struct diag *d)
 	return err;
 }
 
+static void preview_trace(const struct plan *plan, FILE *out)
+{
+	const char *waits = plan->capture.only_locks ? "waits for locks" : "waits";
+
+	if (plan->capture.trace_ns == TRACE_CALIBRATED)
+		fprintf(out, "traced waits:   %s above a calibrated threshold\n", waits);
+	else if (plan->capture.trace_ns == TRACE_ALL)
+		fprintf(out, "traced waits:   all %s%s\n", waits, plan->locks ? "; each lock that is taken is counted" : "");
+	else if (plan->capture.trace_ns)
+		fprintf(out, "traced waits:   %s from %.3f ms on\n", waits, plan->capture.trace_ns / 1e6);
+}
+
 static void preview_states(const struct plan *plan, FILE *out)
 {
-	if (!plan->capture.interval_ns)
-		return;
-	fprintf(out, "microstates:    %s%s\n", plan->capture.states ? "all ten" : "only those on a CPU",
-		plan->capture.split ? ", user and system time by each system call" : "");
-	if (plan->capture.trace_ns == TRACE_CALIBRATED)
-		fprintf(out, "traced waits:   those above a calibrated threshold\n");
-	else if (plan->capture.trace_ns == TRACE_ALL)
-		fprintf(out, "traced waits:   all%s\n", plan->locks ? "; each lock that is taken is counted" : "");
-	else if (plan->capture.trace_ns)
-		fprintf(out, "traced waits:   from %.3f ms on\n", plan->capture.trace_ns / 1e6);
-	if (plan->budget)
+	if (plan->capture.interval_ns)
+		fprintf(out, "microstates:    %s%s\n", plan->capture.states ? "all ten" : "only those on a CPU",
+			plan->capture.split ? ", user and system time by each system call" : "");
+	preview_trace(plan, out);
+	if (plan->capture.interval_ns && plan->budget)
 		fprintf(out, "budget:         %g %% of all CPU time\n", 100 * plan->budget);
 }
 

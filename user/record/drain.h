@@ -37,6 +37,7 @@ struct drain_parts {
 	bool targets; /* -T: time off the CPU is shown as <SLEEPING> and <STALLED> */
 	bool program; /* only a program and its descendants are recorded; the founder is the program's */
 	bool sampled; /* -H sampled */
+	bool sync;    /* also write waits for locks as synchronization packets */
 	int ncpus; /* CPU ids are below this */
 };
 

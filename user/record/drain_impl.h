@@ -198,6 +198,8 @@ struct off_time {
 	const char *pseudo;      /* the function to show if there is no stack */
 	uint32_t fold;           /* number of the thread's fold, whose sum gets it; 0: none */
 	uint64_t time_ns, weight_ns;
+	uint64_t sync_ns;        /* length of the call of a traced wait for a lock; 0: it is none */
+	uint64_t sync_end_ns;    /* when it ended */
 	uint32_t cpu, seq;
 	struct wait_info info;
 };

@@ -122,7 +122,7 @@ static bool wants_spans(const struct plan *plan)
 
 static bool wants_states(const struct plan *plan)
 {
-	return plan->capture.states;
+	return plan->capture.states || plan->capture.only_locks;
 }
 
 static bool wants_counters(const struct plan *plan)
@@ -159,6 +159,15 @@ static void announce_clock(const struct plan *plan, struct expwriter *w, bool pa
 {
 	expwriter_clock_profile(w, PTIMER_US, part ? STATES_ALL : STATES_KERNEL,
 				part && plan->capture.states);
+}
+
+/* Without a clock the profile has nothing but waits. */
+static void announce_waits(const struct plan *plan, struct expwriter *w, bool part)
+{
+	if (plan->capture.only_locks && part)
+		expwriter_clock_profile(w, PTIMER_US, STATES_ALL, true);
+	if (plan_traces_locks(plan) && part)
+		expwriter_profile(w, ER_PKT_SYNC, NULL);
 }
 
 static void announce_counters(const struct plan *plan, struct expwriter *w, bool part)
@@ -233,6 +242,7 @@ static const struct data_kind kinds[ER_KINDS] = {
 		.stacks = wait_stacks,
 		.write = write_wait,
 		.wanted = wants_states,
+		.announce = announce_waits,
 	},
 	[ER_KIND_TOTAL] = {
 		.word = "total",

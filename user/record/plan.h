@@ -95,6 +95,12 @@ static inline const char *plan_recorder(const struct plan *p)
 	return p->program ? "collect" : "er_kernel";
 }
 
+/* True if waits for locks are also written as synchronization packets. */
+static inline bool plan_traces_locks(const struct plan *p)
+{
+	return p->program && p->capture.trace_ns;
+}
+
 /* True if the recording is divided into segments. */
 static inline bool plan_rolls(const struct plan *p)
 {

@@ -25,6 +25,7 @@ static void number(struct buf *b, const char *name, uint64_t v)
 /* Written as a text for people and as single attributes for programs. */
 static void write_how(const struct recorder_xml *a, struct buf *b)
 {
+	const char *waits = a->plan->capture.only_locks ? "waits for locks" : "waits";
 	struct buf how = { 0 };
 
 	buf_puts(&how, a->plan->timers ? "a timer of CPU time in each thread" :
@@ -34,12 +35,12 @@ static void write_how(const struct recorder_xml *a, struct buf *b)
 	if (a->plan->counters.len)
 		buf_printf(&how, ", %zu counter%s", a->plan->counters.len,
 			   a->plan->counters.len == 1 ? "" : "s");
-	if (a->capture && a->plan->capture.states)
+	if (a->capture && (a->plan->capture.states || a->plan->capture.only_locks))
 		buf_printf(&how, ", stacks of waits by %s", stack_method_name(capture_stack_method(a->capture)));
 	if (a->control->trace_ns > TRACE_ALL)
-		buf_printf(&how, ", waits from %.3f ms traced", (double)a->control->trace_ns / 1e6);
+		buf_printf(&how, ", %s from %.3f ms traced", waits, (double)a->control->trace_ns / 1e6);
 	else if (a->control->trace_ns)
-		buf_puts(&how, ", all waits traced");
+		buf_printf(&how, ", all %s traced", waits);
 	if (a->plan->capture.split)
 		buf_puts(&how, ", user and system time by system calls");
 	xml_attr(b, "how", how.data);
@@ -68,7 +69,8 @@ static void write_capture(const struct recorder_xml *a, struct buf *b)
 		number(b, "began_ns", a->began_ns - a->start_ns);
 		number(b, "ended_ns", a->stop_ns - a->start_ns);
 	}
-	if (states) {
+	number(b, "only_locks", a->capture && a->plan->capture.only_locks);
+	if (states || a->plan->capture.only_locks) {
 		xml_attr(b, "way", stack_method_name(capture_stack_method(a->capture)));
 		number(b, "trace_ns", a->control->trace_ns);
 		number(b, "distance_ns", a->control->pace.distance_ns);

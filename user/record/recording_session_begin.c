@@ -184,6 +184,7 @@ static int open_capture(struct recording_session *s)
 	cp.family = s->plan->program ? &family : NULL;
 	cp.wait_interval_ns = control_distance(s->plan);
 	cp.trace_ns = s->control.trace_ns;
+	cp.states |= cp.only_locks;
 	cp.waker_stacks = cp.states;
 	cp.raw_stacks = s->worker;
 	cp.cuts = plan_rolls(s->plan);
@@ -255,6 +256,7 @@ static void open_drain(struct recording_session *s)
 		.program = s->plan->program,
 		.cuts = plan_rolls(s->plan),
 		.sampled = s->plan->heap == HEAP_SAMPLED,
+		.sync = plan_traces_locks(s->plan),
 	};
 
 	s->recorder_xml = (struct recorder_xml){ .plan = s->plan, .drops = &s->drops, .control = &s->control,

@@ -22,6 +22,19 @@ static const char *target_leaf(const struct drain *dr, enum er_off_state state)
 	return state == ER_OFF_CPU ? "<STALLED>" : "<SLEEPING>";
 }
 
+/*
+ * A traced wait for a lock is also a packet of synchronization data, as gprofng has them. It begins when the
+ * thread asks for the lock, and ends when the thread goes on, so it contains the wait for a CPU.
+ */
+static void put_sync(struct drain *dr, const struct off_time *t, uint32_t stack)
+{
+	if (!dr->parts.sync || !t->sync_ns)
+		return;
+	output_packet(dr->parts.recording, t->output, ER_PKT_SYNC,
+		      (int64_t[]){ drain_lwp(&t->actor, t->output), t->actor.task->tid, t->cpu, t->sync_end_ns,
+				   stack, t->sync_end_ns - t->sync_ns, t->info.object }, NULL);
+}
+
 void put_off_time(struct drain *dr, const struct off_time *t)
 {
 	const char *leaf = target_leaf(dr, t->state);
@@ -46,6 +59,7 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 		packet.stack = stacks_write(dr->stacks, t->output, t->stack, &shape);
 	if (!packet.stack)
 		packet.stack = output_pseudo(dr->parts.recording, t->output, leaf ? leaf : t->pseudo);
+	put_sync(dr, t, packet.stack);
 	route_count_end(dr, &t->actor, t->time_ns, ENDS_WAITS, t->stack, t->weight_ns);
 	if (!t->fold || !drain_fold(dr, t->output, &t->actor, t->fold, &packet, t->weight_ns, &joined))
 		drain_packet(dr, t->output, &t->actor, &packet, t->weight_ns);
@@ -131,6 +145,10 @@ static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_ti
 	t.state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP;
 	t.time_ns = w->h.time_ns - w->runq_ns;
 	t.weight_ns = w->blocked_weight;
+	if (t.state == ER_OFF_LOCK && w->flags & ER_WAIT_TRACED && w->blocked_ns) {
+		t.sync_ns = w->blocked_ns + w->runq_ns;
+		t.sync_end_ns = w->h.time_ns;
+	}
 	t.info.length_ns = w->blocked_ns;
 	t.info.object = route_data(dr, &t.actor, w->h.time_ns, t.output, w->address);
 	t.info.holder = w->holder_tid;
