@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # How make check runs one test, and reads its cases. check.sh sources this file. It sets $work, a
-# directory, $deadline, the second after which no test of this part of the check runs, and $factor.
+# directory, $deadline and $late, the seconds after which no test of this part of the check runs if one has
+# failed and if none has, and $factor.
 #
 # A test's time limit is its line "# Time limit: N s", or $limit_default; it doubles when the test
 # runs again, and is three times as long for tests that run beside others.
@@ -53,8 +54,11 @@ of_cmocka()
 		}' "$raw"
 }
 
+# The second after which no test runs: one that has failed needs time to run again.
+last_second() { if [ -s "$work/again" ]; then echo "$deadline"; else echo "$late"; fi; }
+
 # Whether STATUS is that of a test that was stopped because the time for all was over.
-was_late() { { [ "$1" = 124 ] || [ "$1" = 137 ]; } && [ $SECONDS -ge $deadline ]; }
+was_late() { { [ "$1" = 124 ] || [ "$1" = 137 ]; } && [ $SECONDS -ge "$(last_second)" ]; }
 
 # of_script NAME STATUS LIMIT: it printed its cases. Silence, a crash and a timeout are failures.
 of_script()
@@ -92,7 +96,7 @@ name_of()
 # limit_of KIND PROGRAM: its time limit in seconds, at most the time left for all; 0: none is left.
 limit_of()
 {
-	local limit= left=$((deadline - SECONDS))
+	local limit= left=$(($(last_second) - SECONDS))
 	case $1:$2 in
 	fuzz:*) limit=1800 ;;
 	*.sh) limit=$(sed -n '1,/^[^#]/ s/^# Time limit: \([0-9]*\) s$/\1/p' "$2") ;;

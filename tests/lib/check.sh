@@ -14,7 +14,7 @@
 # Other programs on the machine may disturb a test. One that fails is run again after all
 # others: the second result counts, and the first output is shown after "again:". A report of
 # a sanitizer counts at once. No test runs longer than $CHECK_MINUTES after the start, and none for
-# the first time in the last $AGAIN_MINUTES of them.
+# the first time in the last $AGAIN_MINUTES of them, or in a third of these if none has failed.
 set -u
 
 unset CDPATH # with CDPATH cd prints the directory
@@ -30,7 +30,7 @@ factor=1
 SECONDS=${CHECK_SECONDS:-0}
 work=${CHECK_WORK:-$(mktemp -d)} || exit 2
 end=$((${CHECK_MINUTES:=54} * 60))
-deadline=$((end - ${AGAIN_MINUTES:=6} * 60))
+deadline=$((end - ${AGAIN_MINUTES:=6} * 60)) late=$((end - AGAIN_MINUTES * 20))
 . tests/lib/attempt.sh
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 FUZZ_SEED=1 O CHECK_MINUTES AGAIN_MINUTES
 
