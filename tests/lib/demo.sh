@@ -64,11 +64,10 @@ report -limit 8 -filters 'COMM=="contend"' -waits "$exp"
 
 report -limit 8 -filters 'COMM=="contend"' -locks "$exp"
 
-cat <<END
+next() { printf '  %-48s  %s\n' "$1" "$2"; }
 
-The experiment is ./$exp. What to type next:
-  $1/bin/er_print $exp              and then functions, calltree, help, quit
-  $1/bin/er_print -calltree $exp        where the time went, from the root
-  $1/bin/er_print -waits $exp           where it went when nobody computed
-  gprofng display text -functions $exp  the same numbers by gprofng
-END
+printf '\nThe experiment is ./%s. What to type next:\n' "$exp"
+next "$1/bin/er_print $exp" "and then functions, calltree, help, quit"
+next "$1/bin/er_print -calltree $exp" "where the time went, from the root"
+next "$1/bin/er_print -waits $exp" "where it went when nobody computed"
+next "gprofng display text -functions $exp" "the same numbers by gprofng"
