@@ -58,4 +58,3 @@ check_that "a sampled heap: estimates are marked" "$(grep -cE '^ *[0-9]+ +~[0-9]
 	$(grep -c '^~ marks an estimate' peak.text) == 1" "$(cat peak.text)"
 "$er_print" -errors on -heappeak sampled.er >errors 2>&1
 check_that "and have a standard error" "$(grep -c 'Std. Error\|Standard' errors) >= 1" "$(cat errors)"
-
