@@ -97,10 +97,10 @@ exact()
 	judge "$2: time on a CPU is schedstat's" 'near(r["run"], cpu, 0.005, 0.001)'
 	judge "$2: time waiting for a CPU is schedstat's and stolen time" \
 		'near(r["wait"] - r["stolen"] + r["moved"], runq, 0.005, 0.001)'
-	# The program counts stolen time as part of its state. It also counts waits within the calls that read its times:
-	# on a busy machine 5 ms of 130.
+	# The program counts stolen time as part of its state. It also counts the time from a wake-up until the thread is
+	# in a run queue: 0.3 ms in 3 s of many waits.
 	judge "$2: the named state has 98 % of the time that it must" \
-		'kind == "runq" ? near(named - r["stolen"] + r["moved"], runq, 0.005, 0.001) : named + r["stolen"] >= 0.98 * must - 0.006'
+		'kind == "runq" ? near(named - r["stolen"] + r["moved"], runq, 0.005, 0.001) : named + r["stolen"] >= 0.98 * must - 0.001'
 	judge "$2: and no more" \
 		'kind ~ /^(runq|futex|mutex|flock|klock|child)$/ || named <= 1.02 * must + 0.02 + r["moved"]'
 	judge "$2: and none is in a fault or stopped that should not be" \

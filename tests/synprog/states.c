@@ -41,7 +41,8 @@ static double runq_now(void)
 
 /*
  * The time off the CPU so far, without waits for a CPU, up to a constant. The clocks are
- * consistent only if the thread did not lose its CPU between reading them.
+ * consistent only if the thread did not lose its CPU between reading them, and if no hypervisor held
+ * up the CPU there for milliseconds, which the kernel charges to the thread.
  */
 static double blocked_now(void)
 {
@@ -49,7 +50,7 @@ static double blocked_now(void)
 		double runq = runq_now(), wall = truth_clock(CLOCK_MONOTONIC);
 		double cpu = truth_thread_cpu();
 
-		if (runq_now() == runq)
+		if (truth_clock(CLOCK_MONOTONIC) - wall < 50e-6 && runq_now() == runq)
 			return wall - cpu - runq;
 	}
 }
