@@ -108,65 +108,85 @@ static inline enum unwind_leaf_code unwind_leaf_code(__u64 before, __u64 code)
 	return UNWIND_FRAME_MADE;
 }
 
+/*
+ * 1 if another function may begin at `next`, before which the code ends with the bytes `w`, the last
+ * one lowest; else 0. Compilers align functions to 16 bytes. Before them there is padding (int3 or hlt
+ * twice), a jump to another function (pop %rbp; jmp rel32), or a call that does not return (call rel32;
+ * int3). 0xcccccccd is what compilers multiply by instead of dividing by 5.
+ */
+static inline __u64 unwind_is_border(__u64 w, __u64 next)
+{
+	__u64 padding = unwind_is_zero((w & 0xffff) ^ 0xcccc) | unwind_is_zero((w & 0xffff) ^ 0xf4f4);
+	__u64 number = unwind_is_zero((w & 0xffffffff) ^ 0xcdcccccc);
+	__u64 jump = unwind_is_zero((w >> 32 & 0xffff) ^ 0x5de9);
+	__u64 call = unwind_is_zero((w >> 40 & 0xff) ^ 0xe8) & unwind_is_zero((w & 0xff) ^ 0xcc);
+
+	return unwind_is_zero(next & 15) & ((padding & (1 ^ number)) | jump | call);
+}
+
 /* A scan for `mov %rsp,%rbp`, which completes a prologue. All zero: nothing has been scanned. */
 struct unwind_scan {
-	__u64 window; /* the last 3 bytes */
+	__u64 window; /* the last 8 bytes, the last one lowest */
 	__u64 found;  /* 1: it is there */
 	__u64 other;  /* 1: code that may restore rbp follows it; ahead of ip: code ends before it */
 };
 
 static inline __u64 unwind_scan_byte(struct unwind_scan *s, __u64 byte)
 {
-	s->window = (s->window << 8 | byte) & 0xffffff;
-	return unwind_is_zero(s->window ^ 0x4889e5) | unwind_is_zero(s->window ^ 0x488bec);
+	__u64 three;
+
+	s->window = s->window << 8 | byte;
+	three = s->window & 0xffffff;
+	return unwind_is_zero(three ^ 0x4889e5) | unwind_is_zero(three ^ 0x488bec);
 }
 
 /*
  * Scan the next 8 bytes before ip, after `at` earlier ones. The first `skip` bytes before ip do not
- * count.
+ * count, nor does what precedes the beginning of a function. `from` is the address of the first byte.
  */
-static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 at, __u64 skip)
+static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 from, __u64 at, __u64 skip)
 {
 	for (__u32 i = 0; i < 8; i++) {
 		__u64 byte = unwind_byte(word, i), counts = 1 ^ (at + i - skip) >> 63;
-		__u64 made, undone;
+		__u64 made, undone, same;
 
 		s->window *= counts;
 		made = counts & unwind_scan_byte(s, byte * counts);
 		undone = unwind_is_zero(byte ^ 0x5d) | unwind_is_zero(byte ^ 0xc9);
-		s->other = (s->other | (s->found & undone)) & (1 ^ made);
-		s->found |= made;
+		same = 1 ^ unwind_is_border(s->window, from + at + i + 1);
+		s->other = (s->other | (s->found & undone)) & (1 ^ made) & same;
+		s->found = (s->found | made) & same;
 	}
 }
 
-/* What a scan met last: a prologue, padding between functions, or a return after an epilogue. */
-enum unwind_met { UNWIND_MET_NONE, UNWIND_MET_PROLOGUE, UNWIND_MET_PADDING, UNWIND_MET_RETURN };
+/* What a scan met last: a prologue, the border of a function, or a return after an epilogue. */
+enum unwind_met { UNWIND_MET_NONE, UNWIND_MET_PROLOGUE, UNWIND_MET_BORDER, UNWIND_MET_RETURN };
 
 struct unwind_far {
-	__u64 window; /* the last 4 bytes */
+	__u64 window; /* the last 8 bytes, the last one lowest */
 	__u64 met;    /* enum unwind_met */
 	__u64 returns; /* 0: returns do not count */
 };
 
 /*
- * Patterns: push %rbp; mov %rsp,%rbp in its two encodings; int3 or hlt twice; pop %rbp or leave,
- * then ret.
+ * Scan the next 8 bytes, which are at `at`. Patterns: push %rbp; mov %rsp,%rbp in its two encodings; a
+ * border; pop %rbp or leave, then ret.
  */
-static inline void unwind_scan_far(struct unwind_far *s, __u64 word)
+static inline void unwind_scan_far(struct unwind_far *s, __u64 word, __u64 at)
 {
 	for (__u32 i = 0; i < 8; i++) {
-		__u64 w = s->window = (s->window << 8 | unwind_byte(word, i)) & 0xffffffff;
-		__u64 two = w & 0xffff, met;
+		__u64 w = s->window = s->window << 8 | unwind_byte(word, i);
+		__u64 two = w & 0xffff, four = w & 0xffffffff, met;
 
-		met = unwind_is_zero(w ^ 0x554889e5) | unwind_is_zero(w ^ 0x55488bec);
-		met += 2 * (unwind_is_zero(two ^ 0xcccc) | unwind_is_zero(two ^ 0xf4f4));
+		met = unwind_is_zero(four ^ 0x554889e5) | unwind_is_zero(four ^ 0x55488bec);
+		met += 2 * unwind_is_border(w, at + i + 1);
 		met += 3 * s->returns * (unwind_is_zero(two ^ 0x5dc3) | unwind_is_zero(two ^ 0x5dc2) |
 					 unwind_is_zero(two ^ 0xc9c3));
 		s->met = s->met * unwind_is_zero(met) + met;
 	}
 }
 
-/* Scan the next 8 bytes from ip on, up to a return or a jump. */
+/* Scan the next 8 bytes from ip on, up to a return, a jump (the last form is jmp *reg) or ud2. */
 static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
 {
 	for (__u32 i = 0; i < 8; i++) {
@@ -174,7 +194,8 @@ static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
 
 		s->found |= unwind_scan_byte(s, byte) & (1 ^ s->other);
 		s->other |= unwind_is_zero(byte ^ 0xc3) | unwind_is_zero(byte ^ 0xcc) |
-			    unwind_is_zero(byte ^ 0xe9);
+			    unwind_is_zero(byte ^ 0xe9) | unwind_is_zero((s->window & 0xffff) ^ 0x0f0b) |
+			    unwind_is_zero((s->window & 0xfff8) ^ 0xffe0);
 	}
 }
 

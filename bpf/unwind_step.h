@@ -271,7 +271,7 @@ static long unwind_look_back_word(__u32 i, struct unwind_env **ctx)
 
 	if (!unwind_look_word(*ctx, i, &word))
 		return 1;
-	unwind_scan_back(&l->scan, word, i * 8, l->skip);
+	unwind_scan_back(&l->scan, word, l->at, i * 8, l->skip);
 	return 0;
 }
 
@@ -311,11 +311,12 @@ static inline enum unwind_leaf_code unwind_look_ahead(struct unwind_env *env, __
 
 static long unwind_look_far_word(__u32 i, struct unwind_env **ctx)
 {
+	struct unwind_look *l = unwind_look(*ctx);
 	__u64 word;
 
 	if (!unwind_look_word(*ctx, i, &word))
 		return 1;
-	unwind_scan_far(&unwind_look(*ctx)->far, word);
+	unwind_scan_far(&l->far, word, l->at + i * 8);
 	return 0;
 }
 
@@ -342,7 +343,7 @@ static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u6
 		met = unwind_look_far_from(env, ip - i * UNWIND_FAR, UNWIND_FAR / 8 + 1);
 	if (met == UNWIND_MET_PROLOGUE)
 		return UNWIND_FRAME_MADE;
-	return met == UNWIND_MET_PADDING ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
+	return met == UNWIND_MET_BORDER ? UNWIND_FRAME_NOT_YET : UNWIND_FRAME_UNSURE;
 }
 
 /*
@@ -350,7 +351,8 @@ static inline enum unwind_leaf_code unwind_look_far(struct unwind_env *env, __u6
  * the code decide. The code is read from the function's beginning if that is known, else from
  * shortly before ip. The word is:
  *
- *	rbp	it has just been pushed, or the word is a remnant of an earlier call
+ *	rbp	it has just been pushed, and the prologue goes on; or the word is a remnant of an
+ *		earlier call, which has a return address above it, too
  *	after a call	the return address, because the frame is not made yet, is no longer
  *		there, or is never made; or a remnant. An address in generated code that
  *		cannot be read is taken for one
@@ -372,11 +374,12 @@ static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
 		return unwind_look_ahead(env, r->ip);
 	n = called ? r->ip - unwind_call_target(word, code) : ~0ULL;
 	kind = unwind_look_back(env, r->ip, n <= UNWIND_BACK ? n : UNWIND_BACK);
-	if (kind != UNWIND_FRAME_NOT_YET)
+	if (kind != UNWIND_FRAME_NOT_YET || n <= UNWIND_BACK)
 		return kind;
-	if (pushed)
-		return UNWIND_FRAME_PUSHED;
-	return n <= UNWIND_BACK ? UNWIND_FRAME_NOT_YET : unwind_look_far(env, r->ip);
+	kind = unwind_look_far(env, r->ip);
+	if (!pushed || kind == UNWIND_FRAME_MADE)
+		return kind;
+	return unwind_look_ahead(env, r->ip) == UNWIND_FRAME_MADE ? UNWIND_FRAME_UNSURE : UNWIND_FRAME_PUSHED;
 }
 
 /*

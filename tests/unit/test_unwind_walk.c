@@ -318,8 +318,17 @@ static const struct leaf_case leaf_cases[] = {
 	{ MOV, "\x89", CALLED_FAR, RA_MADE },
 	{ "", "\x89", CALLED_INDIRECT, 0 },
 	{ MOV, "\x89", CALLED_INDIRECT, RA_MADE },
-	{ "\x55", "\x89", RBP, RA_PUSHED },
+	{ "\x55", "\x89\xc8" MOV, RBP, RA_PUSHED },
 	{ MOV, "\x89", RBP, RA_MADE },
+	/* a remnant: the prologue is far, or nothing says where it is */
+	{ PUSH FAR, "\x89", RBP, RA_MADE },
+	{ PUSH FAR, "\x89\xc8" MOV, RBP, RA_MADE },
+	{ "\x55", "\x89", RBP, 0 },
+	{ PUSH POP "\xc3" FAR, "\x89", RBP, 0 },
+	{ PUSH "\xcc\xcc...............\x55", "\x89" MOV, RBP, RA_PUSHED },
+	{ "", "\x89\xff\xe7" MOV, OTHER, RA_MADE }, /* jmp *%rdi: the next function's prologue */
+	{ "", "\x89\x0f\x0b" MOV, OTHER, RA_MADE }, /* ud2 */
+	{ "", "\x89\xff\xd7" MOV, OTHER, 0 }, /* call *%rdi */
 	/*
 	 * a prologue before the function's beginning, 0x20 bytes or more away, is another
 	 * function's
@@ -336,6 +345,18 @@ static const struct leaf_case leaf_cases[] = {
 	{ PUSH "\xcc\xcc" FAR, "\x89", CALLED_INDIRECT, RA_SP },
 	{ PUSH "\xf4\xf4" FAR, "\x89", CALLED_INDIRECT, RA_SP },
 	{ PUSH "\xcc" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	/* functions are aligned, and 0xcccccccd is a number */
+	{ PUSH "\xcc\xcc." FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH "\xcd\xcc\xcc\xcc" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH POP "\xe9...." FAR, "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH POP "\xe9....." FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH "\xe8....\xcc" FAR, "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH "\xe8.....\xcc" FAR, "\x89", CALLED_INDIRECT, RA_MADE },
+	/* a function that begins shortly before ip, behind another one's end */
+	{ PUSH POP "\xc3\xcc\xcc................", "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH POP "\xe9....................", "\x89", CALLED_INDIRECT, RA_SP },
+	{ PUSH POP "\xc3\xcc\xcc" PUSH "............", "\x89", CALLED_INDIRECT, RA_MADE },
+	{ PUSH POP "\xc3................", "\x89", CALLED_INDIRECT, 0 },
 	{ PUSH POP "\xc3" FAR, "\x89", CALLED_INDIRECT, 0 },
 	{ PUSH LEAVE "\xc3" FAR, "\x89", CALLED_INDIRECT, 0 },
 	{ PUSH POP "\xc2" FAR, "\x89", CALLED_INDIRECT, 0 },
