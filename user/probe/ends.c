@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/symbols/symtab.h"
-#include "user/probe/insn.h"
+#include "user/unwind/insn.h"
 
 enum { RANGES_MAX = 8, CODE_MAX = 1 << 20, ENDS_MAX = 64 };
 

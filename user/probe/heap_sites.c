@@ -14,7 +14,7 @@
 #include "loaders/family_uprobes.h"
 #include "user/probe/binary.h"
 #include "user/probe/ends.h"
-#include "user/probe/insn.h"
+#include "user/unwind/insn.h"
 #include "user/probe/seccomp.h"
 
 static const struct heap_function {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "user/probe/insn.h"
+#include "user/unwind/insn.h"
 
 enum { AT = 0x1000 };
 

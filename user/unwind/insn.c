@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "user/probe/insn.h"
+#include "user/unwind/insn.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * where they jump. The code belongs to whoever wrote the file: nothing is read outside the bytes
  * that are given.
  */
-#ifndef USER_PROBE_INSN_H
-#define USER_PROBE_INSN_H
+#ifndef USER_UNWIND_INSN_H
+#define USER_UNWIND_INSN_H
 
 #include <stddef.h>
 #include <stdint.h>
