@@ -40,8 +40,10 @@ cases()
 		dyn noreturn 0.97 main;case_noreturn;ends_in_call;never_returns;burn_all;burn
 		dyn dlopen 0.97 main;case_dlopen;loaded;(small|large);burn
 		dyn jit 0.97 main;case_jit;<Unknown>;burn_all;burn
-		dyn asmcall 0 none;no_entry_calls;burn_all;burn
-		dyn asmloop 0 none;no_entry_loops
+		dyn asmcall 0.97 main;case_asmcall;no_entry_calls;burn_all;burn
+		dyn asmloop 0.97 main;case_asmloop;run_loops;no_entry_loops
+		dyn barecall 0 none;no_size_calls;burn_all;burn
+		dyn bareloop 0 none;no_size_loops
 		st plain 0.97 main;case_plain;deep*3;burn_all;burn
 		st signal 0.97 main;case_signal;~;on_same_stack;~;on_own_stack;deep*2;burn_all;burn
 		st thread 0.97 thread;deep*2;burn_all;burn

@@ -233,6 +233,29 @@ bool elftext_function(const struct elftext *e, const char *name, uint64_t *addr,
 	return true;
 }
 
+bool elftext_next_function(const struct elftext *e, struct elftext_functions *it, uint64_t *addr, uint64_t *size)
+{
+	static const char *const tables[] = { ".dynsym", ".symtab" };
+	struct ehframe_section symbols;
+	Elf64_Ehdr h;
+	Elf64_Sym s;
+
+	for (; it->table < 2 && get_header(e, &h); it->table++, it->at = 0) {
+		if (!section(e, &h, tables[it->table], 0, &symbols, NULL))
+			continue;
+		while (symbols.size - it->at >= sizeof(s)) {
+			memcpy(&s, symbols.data + it->at, sizeof(s));
+			it->at += sizeof(s);
+			if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_size) {
+				*addr = s.st_value;
+				*size = s.st_size;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 bool elftext_read(const struct elftext *e, uint64_t addr, void *ret, size_t n)
 {
 	struct ehframe_section s;

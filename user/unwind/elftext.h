@@ -44,6 +44,14 @@ bool elftext_section(const struct elftext *e, const char *name, uint64_t *offset
 bool elftext_variable(const struct elftext *e, const char *name, uint64_t *addr);
 /* The address and size of an exported function. False: there is none of that name. */
 bool elftext_function(const struct elftext *e, const char *name, uint64_t *addr, uint64_t *size);
+/* The functions of both symbol tables, one after the other. All zero: before the first. Fields are private. */
+struct elftext_functions {
+	unsigned table;
+	size_t at;
+};
+
+/* The next function that has a size. False: there are no more. */
+bool elftext_next_function(const struct elftext *e, struct elftext_functions *it, uint64_t *addr, uint64_t *size);
 /* Copy n bytes that the file has for an address, of code or data. False: it has not. */
 bool elftext_read(const struct elftext *e, uint64_t addr, void *ret, size_t n);
 /* .debug_frame as it is in the file; debugframe.h uncompresses it. False: there is none. */

@@ -99,7 +99,8 @@ struct cursor {
 	const uint8_t *code;
 	size_t n, i;
 	bool wide, operand16, address32, notrack; /* prefixes */
-	uint8_t rex, map, op, modrm;
+	uint8_t rex, map, op, modrm; /* VEX and EVEX have the bits of REX, too */
+	uint8_t third;
 	bool vex;
 	struct er_place place;
 };
@@ -130,7 +131,7 @@ static void take_prefixes(struct cursor *c)
 	}
 }
 
-/* C4, C5 and 62: the instructions of vectors. All have a ModRM byte, but vzeroupper. */
+/* C4, C5 and 62: the instructions of vectors. All have a ModRM byte, but vzeroupper. Fields are inverted. */
 static bool take_vector(struct cursor *c)
 {
 	uint8_t first = c->code[c->i];
@@ -139,6 +140,8 @@ static bool take_vector(struct cursor *c)
 	if (!more(c, n + 1))
 		return false;
 	c->map = n == 2 ? 1 : c->code[c->i + 1] & (n == 3 ? 0x1f : 0x07);
+	c->rex = (c->code[c->i + 1] & 0x80 ? 0 : 4) | (n == 2 || c->code[c->i + 1] & 0x20 ? 0 : 1);
+	c->third = ~c->code[c->i + (n == 2 ? 1 : 2)] >> 3 & 15;
 	c->op = c->code[c->i + n];
 	c->i += n + 1;
 	c->vex = true;
@@ -263,9 +266,22 @@ static void find_kind(const struct cursor *c, uint64_t at, int64_t immediate, st
 		ret->place = c->place;
 }
 
+static struct insn_parts parts_of(const struct cursor *c, uint8_t what, int64_t immediate)
+{
+	uint8_t low = what & M ? c->modrm & 7 : c->op & 7;
+
+	return (struct insn_parts){
+		.map = c->map, .op = c->op, .vector = c->vex, .wide = c->wide, .operand16 = c->operand16,
+		.has_modrm = what & M, .mod = c->modrm >> 6, .digit = c->modrm >> 3 & 7,
+		.reg = (c->modrm >> 3 & 7) | (c->rex & 4) << 1, .rm = low | (c->rex & 1) << 3, .third = c->third,
+		.immediate = immediate,
+	};
+}
+
 int insn_decode(const uint8_t *code, size_t n, uint64_t at, struct insn *ret)
 {
-	struct cursor c = { .code = code, .n = n < LENGTH_MAX ? n : LENGTH_MAX };
+	struct cursor c = { .code = code, .n = n < LENGTH_MAX ? n : LENGTH_MAX, .third = INSN_NO_REGISTER };
+	int64_t immediate;
 	size_t size;
 	uint8_t what;
 
@@ -286,6 +302,8 @@ int insn_decode(const uint8_t *code, size_t n, uint64_t at, struct insn *ret)
 	ret->length = c.i + size;
 	if (c.operand16 && !c.wide && what & IZ && (c.map == 1 || c.op == 0xe8 || c.op == 0xe9))
 		return -1; /* processors disagree about its length */
-	find_kind(&c, at, size && size <= 4 ? number_at(code + c.i, size) : 0, ret);
+	immediate = size && size <= 8 ? number_at(code + c.i, size) : 0;
+	ret->parts = parts_of(&c, what, immediate);
+	find_kind(&c, at, immediate, ret);
 	return ret->kind == INSN_INDIRECT && c.address32 ? -1 : 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/vec.h"
+#include "user/unwind/asmcode.h"
 #include "user/unwind/cfi.h"
 #include "user/unwind/debugframe.h"
 #include "user/unwind/elftext.h"
@@ -187,6 +188,15 @@ static void arrange(struct builder *b)
 	b->spans.len = n;
 }
 
+/* Whether one of the first `n` spans, which are arranged, has a part of [begin, end). */
+static bool has_entry(const struct builder *b, size_t n, uint64_t begin, uint64_t end)
+{
+	struct { const struct span *data; size_t len; } first = { b->spans.data, n };
+	size_t at = vec_upto(&first, begin, begin);
+
+	return (at && first.data[at - 1].end > begin) || (at < n && first.data[at].begin < end);
+}
+
 /*
  * The same for more spans. Also removes overlaps with the first `n` spans, which are arranged
  * already.
@@ -197,14 +207,9 @@ static void arrange_rest(struct builder *b, size_t n)
 
 	for (size_t i = n; i < b->spans.len; i++) {
 		const struct span s = b->spans.data[i];
-		struct { const struct span *data; size_t len; } first = { b->spans.data, n };
-		size_t at = vec_upto(&first, begin, s.begin);
 
-		if (at && first.data[at - 1].end > s.begin)
-			continue;
-		if (at < n && first.data[at].begin < s.end)
-			continue;
-		b->spans.data[keep++] = s;
+		if (!has_entry(b, n, s.begin, s.end))
+			b->spans.data[keep++] = s;
 	}
 	b->spans.len = keep;
 	arrange(b);
@@ -322,6 +327,35 @@ static void add_known_in(struct builder *b, const struct elftext_segment *seg)
 	arrange_rest(b, n);
 }
 
+static void add_code_row(void *ctx, uint64_t at, const struct er_unwind_rule *rule)
+{
+	struct builder *b = ctx;
+	unsigned number = rule->cfa == ER_CFA_NO_ENTRY ? ER_RULE_NO_ENTRY : rules_number(&b->rules, rule);
+
+	vec_push(&b->rows, (struct row){ .off = at, .rule = number });
+}
+
+/* Functions that have a symbol and no entry. */
+static void add_by_code(struct builder *b)
+{
+	struct elftext_functions it = { 0 };
+	struct ehframe_fde range;
+	size_t n = b->spans.len;
+	uint64_t size;
+
+	while (b->rows.len < ROWS_MAX - ASMCODE_BYTES && elftext_next_function(b->elf, &it, &range.pc_begin, &size)) {
+		struct span span = { .row = b->rows.len, .order = b->spans.len };
+
+		range.pc_end = range.pc_begin + size;
+		if (size > ASMCODE_BYTES || !place(b, &range, &span) || has_entry(b, n, span.begin, span.end) ||
+		    !asmcode_rules(b->elf->data + span.begin, size, add_code_row, b))
+			continue;
+		span.nrows = b->rows.len - span.row;
+		vec_push(&b->spans, span);
+	}
+	arrange_rest(b, n);
+}
+
 static void read_sections(struct builder *b, const struct elftext *debug)
 {
 	struct ehframe_section s;
@@ -356,6 +390,7 @@ static int build(struct builder *b, const struct elftext *debug, struct unwind_t
 	knowncode_init(&b->known, b->elf);
 	for (unsigned i = 0; i < b->elf->nsegments; i++)
 		add_known_in(b, &b->elf->segments[i]);
+	add_by_code(b);
 	if (b->full)
 		return -EFBIG;
 	return b->spans.len ? write_table(b, ret) : -ENODATA;
