@@ -393,7 +393,7 @@ static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int 
 		return 0;
 	if (where == AT_END)
 		st->s.flags |= ER_STACK_RETURNS;
-	n = walk_user(ctx, st, 0, sm, area);
+	n = walk_user(ctx, st, 0, sm, area, false);
 	if (where == AT_RETURN || (where == AT_END && !(st->s.flags & ER_STACK_RAW)))
 		st->s.flags &= ~(ER_STACK_USER_EXACT | ER_STACK_RETURNS);
 	return stack_finish(st, sm, 0, n, NULL);

@@ -395,7 +395,7 @@ static __always_inline __u64 user_stack(void *ctx, const struct sample *sm)
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_CLOCK);
 
-	return st ? stack_finish(st, sm, 0, walk_user(ctx, st, 0, sm, SCRATCH_CLOCK), NULL) : 0;
+	return st ? stack_finish(st, sm, 0, walk_user(ctx, st, 0, sm, SCRATCH_CLOCK, false), NULL) : 0;
 }
 
 static __always_inline bool does_io(const struct pt_regs *regs, long nr)

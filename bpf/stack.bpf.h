@@ -213,7 +213,7 @@ static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm,
 	if (!st)
 		return 0;
 	nkernel = walk_kernel(ctx, st, sm, 0);
-	nuser = walk_user(ctx, st, nkernel, sm, user);
+	nuser = walk_user(ctx, st, nkernel, sm, user, again);
 	if (again)
 		unread_ask(st, sm->cpu);
 	return stack_finish(st, sm, nkernel, nuser, NULL);

@@ -75,7 +75,7 @@ static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u3
 	if (!st)
 		return 0;
 	nkernel = walk_from_schedule(ctx, st, sm, skip);
-	nuser = walk_user(ctx, st, nkernel, sm, SCRATCH_SWITCH);
+	nuser = walk_user(ctx, st, nkernel, sm, SCRATCH_SWITCH, again);
 	if (again)
 		unread_ask(st, sm->cpu);
 	return stack_finish(st, sm, nkernel, nuser, NULL);

@@ -223,8 +223,9 @@ static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const s
 	return true;
 }
 
+/* `again`: if memory could not be read, flag the stack for unread_ask(), which gives it an id. */
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
-				       const struct sample *sm, enum scratch_user user)
+				       const struct sample *sm, enum scratch_user user, bool again)
 {
 	struct unwind_env *env;
 	struct pt_regs *regs;
@@ -254,7 +255,7 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 		er_walk_user(st, env, at);
 	}
 	/* In a system call the thread may sleep for long before it returns, and keep others from walking again. */
-	if (er_again && walk_is_unread(env) && st->s.flags & ER_STACK_USER_EXACT)
+	if (again && er_again && walk_is_unread(env) && st->s.flags & ER_STACK_USER_EXACT)
 		st->s.flags |= ER_STACK_UNREAD;
 	if (env->guessed)
 		st->s.flags |= ER_STACK_GUESSED;

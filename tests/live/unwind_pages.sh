@@ -29,6 +29,20 @@ check_that "their time is under the function that calls the others" "$main >= 0.
 	"$main of $all, $deep"
 check_that "no stack is said to have failed" "$(sed -n 's/.*<stacks .*user_failed="\([0-9]*\)".*/\1/p' pages.er/recorder.xml) == 0"
 
+# A timer interrupts the thread, with pages missing, and wakes another one. For the stack of a waker no second
+# walk is asked: it is that of the interrupt, and not the one that woke somebody before.
+cat >ticks.sh <<'END'
+cpu=$(taskset -pc $$ | sed 's/.*[ ,-]//')
+taskset -c $cpu "$syn/paged" 2 >/dev/null &
+taskset -c $cpu perl -e 'open F, ">pid"; print F $$; close F; for (1 .. 1000) { select undef, undef, undef, 0.001; syswrite STDOUT, "x" }' |
+	taskset -c $cpu perl -e '1 while sysread STDIN, $_, 1'
+wait
+END
+must_record ticks.er -q 0 -s all sh ticks.sh
+n=$(query "count() from packets where LWPID == $(cat pid) && REASON eq POLL" ticks.er)
+timer=$(query "count() from packets where LWPID == $(cat pid) && REASON eq POLL && WAKER_TIMER" ticks.er)
+check_that "a waker's stack is its own" "$n >= 900 && $timer >= 0.95 * $n" "a timer woke $timer of $n times"
+
 # A thread that sleeps in a system call would keep its place for as long.
 must_record sleep.er -F '=^paged$' -p high -s all -q 0 -- "$syn/paged" 1 sleep
 set -- $(complete_of sleep.er paged waits) 100

@@ -27,7 +27,8 @@ static bool stack_valid(const void *record, size_t size)
 	const struct er_stack *s = record;
 	size_t npcs;
 
-	if (s->nkernel > ER_MAX_KERNEL_FRAMES || s->nuser > ER_MAX_USER_FRAMES)
+	/* In all other records the id 0 says that there is no stack. */
+	if (!s->id || s->nkernel > ER_MAX_KERNEL_FRAMES || s->nuser > ER_MAX_USER_FRAMES)
 		return false;
 	npcs = (size_t)s->nkernel + s->nuser;
 	if (size < sizeof(*s) + npcs * sizeof(s->pcs[0]))
