@@ -16,6 +16,7 @@ struct log_reader {
 	int numstates;
 	const char *fname;
 	size_t stream; /* the stream that <field>s belong to, or NO_STREAM */
+	struct exp_layout *layout; /* of the packed kind that they belong to; NULL: of no such kind */
 	size_t first_stream; /* of this profile; fname is the file of all streams from here */
 	VEC(struct exp_counter) counters;
 };
@@ -139,6 +140,22 @@ static size_t find_stream(const struct experiment *e, enum er_packet kind)
 	return NO_STREAM;
 }
 
+/* The fields that follow are those of a further kind of clock packets. */
+static void add_clock_kind(struct log_reader *r, unsigned kind)
+{
+	struct exp_stream *s;
+
+	r->stream = find_stream(r->e, ER_PKT_CLOCK);
+	s = &r->e->streams.data[r->stream];
+	s->waits |= is_wait_kind(kind);
+	if (!is_packed_kind(kind))
+		return;
+	if (!s->layouts)
+		s->layouts = arena_alloc(&r->e->arena, PACKED_KINDS * sizeof(*s->layouts));
+	r->layout = &s->layouts[kind - PACKED_FIRST];
+	*r->layout = (struct exp_layout){ .described = true };
+}
+
 static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 {
 	struct experiment *e = r->e;
@@ -149,13 +166,13 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 				.threshold_us = r->threshold_us, .sampled = r->sampled << 10 };
 
 	r->stream = NO_STREAM;
+	r->layout = NULL;
 	if (kind <= ER_PKT_EMPTY || kind >= ER_PKT_CLOSED) {
 		diag_warn(&e->diag, "%s: %lld is not a kind of packet", r->file, (long long)kind);
 		return;
 	}
-	if (is_wait_kind(kind) && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
-		r->stream = find_stream(e, ER_PKT_CLOCK);
-		e->streams.data[r->stream].waits = true;
+	if ((is_wait_kind(kind) || is_packed_kind(kind)) && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
+		add_clock_kind(r, kind);
 		return;
 	}
 	if (find_stream(e, kind) != NO_STREAM) {
@@ -180,6 +197,16 @@ static const char *known_uname(enum er_packet kind, const char *name)
 	return "";
 }
 
+/* A field that the stream lacks is not read. */
+static void add_place(struct exp_layout *layout, const struct exp_stream *s, const char *name,
+		      struct field_ref at)
+{
+	struct field_ref of_stream = stream_field(s, name);
+
+	if (of_stream.offset && of_stream.number < LAYOUT_FIELDS)
+		layout->at[of_stream.number] = at;
+}
+
 static void on_field(struct log_reader *r, const struct xml_element *el)
 {
 	struct exp_stream *s;
@@ -196,6 +223,10 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 		return;
 	}
 	s = &r->e->streams.data[r->stream];
+	if (r->layout) {
+		add_place(r->layout, s, xml_get(el, "name"), (struct field_ref){ .offset = offset, .type = id });
+		return;
+	}
 	if (s->waits && stream_field(s, xml_get(el, "name")).offset)
 		return; /* a field that several of these kinds have */
 	f = (struct exp_field){ .name = exp_attr(r->e, el, "name"),

@@ -59,17 +59,30 @@ void packet_iter_init(struct packet_iter *it, const struct experiment *e,
 	*it = (struct packet_iter){ .stream = s, .swap = e->swap };
 }
 
+/* Whether the stream has packets of the kind; then ret gets the places of its fields. */
+static inline bool belongs(const struct exp_stream *s, unsigned kind, struct packet *ret)
+{
+	if (kind == s->kind)
+		return true;
+	if (!is_packed_kind(kind))
+		return s->waits && is_wait_kind(kind);
+	if (!s->layouts || !s->layouts[kind - PACKED_FIRST].described)
+		return false;
+	ret->layout = &s->layouts[kind - PACKED_FIRST];
+	return true;
+}
+
 size_t packet_batch(struct packet_iter *it, struct packet *ret, size_t max)
 {
 	const struct file *f = &it->stream->file;
-	unsigned kind = it->stream->kind, type;
-	bool waits = it->stream->waits;
+	const struct exp_stream *s = it->stream;
+	unsigned type;
 	struct packet_iter at = *it; /* a copy, as ret might point into *it */
 	size_t n = 0;
 
 	while (n < max &&
 	       next_packet(f->data, f->size, at.swap, &at.pos, &at.nbad, &ret[n], &type))
-		n += type == kind || (waits && is_wait_kind(type));
+		n += belongs(s, type, &ret[n]);
 	/* Give back what was read, so that a walk does not keep hundreds of megabytes in memory. */
 	if (at.pos - at.released >= WINDOW) {
 		file_release(f, at.released, at.pos);
@@ -105,7 +118,8 @@ struct field_ref stream_field(const struct exp_stream *s, const char *name)
 {
 	vec_for_each(f, &s->fields) {
 		if (!strcmp(f->name, name))
-			return (struct field_ref){ .offset = f->offset, .type = f->type };
+			return (struct field_ref){ .offset = f->offset, .type = f->type,
+						   .number = f - s->fields.data };
 	}
 	return (struct field_ref){ 0 };
 }

@@ -34,13 +34,28 @@ struct exp_counter {
 	bool data;   /* its packets have addresses of data */
 };
 
+/* A field found by name in a stream. offset 0: the stream has no such field. */
+struct field_ref {
+	uint32_t offset;
+	enum er_type type;
+	uint32_t number; /* index in the stream's fields */
+};
+
+/* Where packets of a packed kind have the stream's fields, by their numbers. */
+enum { LAYOUT_FIELDS = 24 };
+struct exp_layout {
+	bool described;
+	struct field_ref at[LAYOUT_FIELDS];
+};
+
 /*
  * The packets of one kind. The CLOCK stream also has the packets of waits, which have
- * more fields.
+ * more fields, and those of packed kinds.
  */
 struct exp_stream {
 	enum er_packet kind;
 	bool waits; /* the stream also has the kinds for which is_wait_kind is true */
+	struct exp_layout *layouts; /* of packed kinds, PACKED_KINDS of them; NULL: it has none */
 	const char *fname, *uname;
 	VEC(struct exp_field) fields;
 	int64_t ptimer_us;    /* clock: one NTICK in microseconds */
@@ -52,12 +67,6 @@ struct exp_stream {
 	bool reported; /* unreadable parts of the file were reported */
 };
 
-/* A field found by name in a stream. offset 0: the stream has no such field. */
-struct field_ref {
-	uint32_t offset;
-	enum er_type type;
-};
-
 struct field_ref stream_field(const struct exp_stream *s, const char *name);
 
 /* A borrowed view of a packet; it lies entirely in the file. */
@@ -65,7 +74,16 @@ struct packet {
 	const unsigned char *p;
 	uint32_t size;
 	bool swap;
+	const struct exp_layout *layout; /* of a packed kind; NULL: fields are where the stream has them */
 };
+
+/* Where this packet has a field of its stream; offset 0: it lacks it. */
+static inline struct field_ref packet_place(const struct packet *p, struct field_ref f)
+{
+	if (!p->layout || !f.offset)
+		return f;
+	return f.number < LAYOUT_FIELDS ? p->layout->at[f.number] : (struct field_ref){ 0 };
+}
 
 /*
  * The value of an integer field. 0 if the packet is too short, has no such field, or
@@ -73,6 +91,7 @@ struct packet {
  */
 static inline int64_t packet_int(const struct packet *p, struct field_ref f)
 {
+	f = packet_place(p, f);
 	if (!f.offset)
 		return 0;
 	if (f.type == ER_INT64 || f.type == ER_UINT64) {

@@ -115,8 +115,10 @@ static void put_packet(struct buf *b, enum er_packet kind)
 	buf_printf(b, "<profpckt kind=\"%d\"", d->kind);
 	xml_attr(b, "uname", d->uname);
 	buf_puts(b, ">\n");
-	for (size_t i = 0; i < d->nfields; i++)
-		put_field(b, &d->fields[i]);
+	for (size_t i = 0; i < d->nfields; i++) {
+		if (d->fields[i].offset)
+			put_field(b, &d->fields[i]);
+	}
 	buf_puts(b, "</profpckt>\n");
 }
 
@@ -147,8 +149,10 @@ void expwriter_clock_profile(struct expwriter *w, unsigned ptimer_us, enum er_st
 	begin_profile(b, ER_PKT_CLOCK,
 		      w->for_parts ? "data.frameinfo" : packet_desc(ER_PKT_CLOCK)->fname, attrs);
 	put_packet(b, ER_PKT_CLOCK);
-	for (unsigned kind = ER_PKT_WAIT; waits && is_wait_kind(kind); kind++)
-		put_packet(b, kind);
+	for (unsigned kind = ER_PKT_WAIT; kind < PACKED_FIRST + PACKED_KINDS; kind++) {
+		if (is_wait_kind(kind) ? waits : is_packed_kind(kind))
+			put_packet(b, kind);
+	}
 	buf_puts(b, "</profile>\n");
 	*(w->for_parts ? &w->parts_have_waits : &w->has_waits) = waits;
 }

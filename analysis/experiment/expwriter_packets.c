@@ -8,6 +8,8 @@ enum { PACKET_MAX = 65528 };
 
 static void put_value(unsigned char *packet, const struct field_desc *f, int64_t value)
 {
+	if (!f->offset)
+		return; /* packets of this kind lack it */
 	if (er_type_size(f->type) == 4)
 		put32(packet + f->offset, value);
 	else
@@ -16,7 +18,7 @@ static void put_value(unsigned char *packet, const struct field_desc *f, int64_t
 
 static bool is_clock(enum er_packet kind)
 {
-	return kind == ER_PKT_CLOCK || is_wait_kind(kind);
+	return kind == ER_PKT_CLOCK || is_wait_kind(kind) || is_packed_kind(kind);
 }
 
 static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *d, size_t size)
@@ -50,13 +52,21 @@ void expwriter_packet(struct expwriter *w, enum er_packet kind, const int64_t *v
 }
 
 /* The shortest kind with room for all that is known. */
-static enum er_packet kind_of(const struct wait_info *i)
+static enum er_packet kind_of(const struct clock_packet *p, const struct wait_info *i)
 {
+	bool woken = i->waker || i->waker_pid || i->waker_stack, held = i->holder || i->holder_pid;
+	bool main = p->lwp == p->thread && i->waker == i->waker_pid && i->holder == i->holder_pid;
+
 	if (i->object)
 		return ER_PKT_WAIT;
-	if (i->holder || i->holder_pid)
-		return ER_PKT_WAIT_HELD;
-	return i->waker || i->waker_pid || i->waker_stack ? ER_PKT_WAIT_WOKEN : ER_PKT_WAIT_SHORT;
+	return (main ? ER_PKT_MAIN_WAIT : ER_PKT_THREAD_WAIT) + PACKED_WOKEN * woken + PACKED_HELD * held;
+}
+
+static enum er_packet kind_on_cpu(const struct clock_packet *p)
+{
+	if (p->lwp == p->thread)
+		return p->state == MS_USER ? ER_PKT_USER : ER_PKT_MAIN;
+	return p->state == MS_USER ? ER_PKT_THREAD_USER : ER_PKT_CLOCK;
 }
 
 static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_t nticks)
@@ -69,7 +79,7 @@ static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_
 		i->waker_stack, i->holder, i->holder_pid, i->object,
 	};
 
-	expwriter_packet(w, w->has_waits && p->wait ? kind_of(i) : ER_PKT_CLOCK, values, NULL);
+	expwriter_packet(w, w->has_waits && p->wait ? kind_of(p, i) : kind_on_cpu(p), values, NULL);
 }
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p)

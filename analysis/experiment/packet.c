@@ -12,17 +12,27 @@
 #define COMMON_FIELDS HEAD_FIELDS, { "FRINFO", NULL, 40, ER_INT64 }
 
 /* By far the most frequent kind: packed without holes, and shorter than gprofng's 56 bytes. */
-#define CLOCK_FIELDS                                                                               \
+#define CLOCK_FIELDS_AT(thread, cpu, time, stack, state, ticks, seq)                               \
 	{ "LWPID", "Lightweight process id", 4, ER_INT32 },                                        \
-	{ "THRID", "Thread number", 8, ER_INT32 },                                                 \
-	{ "CPUID", "CPU id", 12, ER_INT32 },                                                       \
-	{ "TSTAMP", "High resolution timestamp", 16, ER_INT64 },                                   \
-	{ "FRINFO", NULL, 24, ER_UINT32 },                                                         \
-	{ "MSTATE", "Thread state", 28, ER_INT32 },                                                \
-	{ "NTICK", "Duration", 32, ER_INT32 },                                                     \
-	{ "SEQ", "Sequence number on its CPU", 36, ER_UINT32 } /* ours, as are all that follow */
+	{ "THRID", "Thread number", thread, ER_INT32 },                                            \
+	{ "CPUID", "CPU id", cpu, ER_INT32 },                                                      \
+	{ "TSTAMP", "High resolution timestamp", time, ER_INT64 },                                 \
+	{ "FRINFO", NULL, stack, ER_UINT32 },                                                      \
+	{ "MSTATE", "Thread state", state, ER_INT32 },                                             \
+	{ "NTICK", "Duration", ticks, ER_INT32 },                                                  \
+	{ "SEQ", "Sequence number on its CPU", seq, ER_UINT32 } /* ours, as are all that follow */
+#define CLOCK_FIELDS CLOCK_FIELDS_AT(8, 12, 16, 24, 28, 32, 36)
 
 static const struct field_desc clock_fields[] = { CLOCK_FIELDS };
+
+/* The part of a wait packet that names threads. */
+#define ACTOR_FIELDS_AT(waker, waker_pid, waker_stack, holder, holder_pid)                         \
+	{ "WAKER", "Thread that ended the wait", waker, ER_INT32 },                                \
+	{ "WAKERPID", "Process that ended the wait", waker_pid, ER_INT32 },                        \
+	{ "WAKERSTACK", "Stack that ended the wait", waker_stack, ER_UINT32 },                     \
+	/* WAIT_WOKEN ends here */                                                                 \
+	{ "HOLDER", "Thread that held it", holder, ER_INT32 },                                     \
+	{ "HOLDERPID", "Process that held it", holder_pid, ER_INT32 }
 
 /*
  * Fields about time off a CPU. Those that most packets lack come last, and a packet
@@ -36,15 +46,33 @@ static const struct field_desc wait_fields[] = {
 	{ "WFLAGS", "Wait flags", 48, ER_UINT32 },
 	{ "WLEN", "Length of the wait, ns", 52, ER_INT64 },
 	/* WAIT_SHORT ends here */
-	{ "WAKER", "Thread that ended the wait", 60, ER_INT32 },
-	{ "WAKERPID", "Process that ended the wait", 64, ER_INT32 },
-	{ "WAKERSTACK", "Stack that ended the wait", 68, ER_UINT32 },
-	/* WAIT_WOKEN ends here */
-	{ "HOLDER", "Thread that held it", 72, ER_INT32 },
-	{ "HOLDERPID", "Process that held it", 76, ER_INT32 },
+	ACTOR_FIELDS_AT(60, 64, 68, 72, 76),
 	/* WAIT_HELD ends here */
 	{ "WOBJ", "Address waited for", 80, ER_UINT64 },
 };
+
+/*
+ * The same in fewer bytes. An offset 0 says that the kind lacks the field, and two fields at one place
+ * that they are equal: THRID and LWPID, a waker and its process, a holder and its process. Types are
+ * those of the other kinds: gprofng rejects a field that has several.
+ */
+#define PACKED_CLOCK(thread, state) CLOCK_FIELDS_AT(thread, 8, 12, 20, state, 24, 28)
+#define PACKED_WAIT(thread)                                                                        \
+	PACKED_CLOCK(thread, 32), { "REASON", "Reason of the wait", 36, ER_INT32 },                \
+	{ "SYSCALL", "System call + 1", 40, ER_INT32 }, { "WFLAGS", "Wait flags", 44, ER_UINT32 }, \
+	{ "WLEN", "Length of the wait, ns", 48, ER_INT64 }
+
+static const struct field_desc user_fields[] = { PACKED_CLOCK(4, 0) };
+static const struct field_desc main_fields[] = { PACKED_CLOCK(4, 32) };
+static const struct field_desc thread_user_fields[] = { PACKED_CLOCK(32, 0) };
+static const struct field_desc main_wait_fields[] = { PACKED_WAIT(4), ACTOR_FIELDS_AT(0, 0, 0, 0, 0) };
+static const struct field_desc main_woken_fields[] = { PACKED_WAIT(4), ACTOR_FIELDS_AT(56, 56, 60, 0, 0) };
+static const struct field_desc main_held_fields[] = { PACKED_WAIT(4), ACTOR_FIELDS_AT(0, 0, 0, 56, 56) };
+static const struct field_desc main_both_fields[] = { PACKED_WAIT(4), ACTOR_FIELDS_AT(56, 56, 60, 64, 64) };
+static const struct field_desc thread_wait_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(0, 0, 0, 0, 0) };
+static const struct field_desc thread_woken_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(60, 64, 68, 0, 0) };
+static const struct field_desc thread_held_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(0, 0, 0, 60, 64) };
+static const struct field_desc thread_both_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(60, 64, 68, 72, 76) };
 
 /* Old collectors, before MSTATE existed, wrote ticks by state since the previous packet. */
 static const struct field_desc prof_fields[] = {
@@ -174,6 +202,17 @@ const struct packet_desc packet_descs[] = {
 	{ ER_PKT_WAIT_SHORT, CLOCK_FILE, 60, FIRST_FIELDS(wait_fields, 6) },
 	{ ER_PKT_WAIT_WOKEN, CLOCK_FILE, 72, FIRST_FIELDS(wait_fields, 3) },
 	{ ER_PKT_WAIT_HELD, CLOCK_FILE, 80, FIRST_FIELDS(wait_fields, 1) },
+	{ ER_PKT_USER, CLOCK_FILE, 32, FIELDS(user_fields) },
+	{ ER_PKT_MAIN, CLOCK_FILE, 36, FIELDS(main_fields) },
+	{ ER_PKT_THREAD_USER, CLOCK_FILE, 36, FIELDS(thread_user_fields) },
+	{ ER_PKT_MAIN_WAIT, CLOCK_FILE, 56, FIELDS(main_wait_fields) },
+	{ ER_PKT_MAIN_WAIT + PACKED_WOKEN, CLOCK_FILE, 64, FIELDS(main_woken_fields) },
+	{ ER_PKT_MAIN_WAIT + PACKED_HELD, CLOCK_FILE, 60, FIELDS(main_held_fields) },
+	{ ER_PKT_MAIN_WAIT + PACKED_WOKEN + PACKED_HELD, CLOCK_FILE, 68, FIELDS(main_both_fields) },
+	{ ER_PKT_THREAD_WAIT, CLOCK_FILE, 60, FIELDS(thread_wait_fields) },
+	{ ER_PKT_THREAD_WAIT + PACKED_WOKEN, CLOCK_FILE, 72, FIELDS(thread_woken_fields) },
+	{ ER_PKT_THREAD_WAIT + PACKED_HELD, CLOCK_FILE, 68, FIELDS(thread_held_fields) },
+	{ ER_PKT_THREAD_WAIT + PACKED_WOKEN + PACKED_HELD, CLOCK_FILE, 80, FIELDS(thread_both_fields) },
 	{ ER_PKT_PROF, CLOCK_FILE, 88, FIELDS(prof_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data",
 	  "Synchronization Tracing", "synchronization", 64, FIELDS(sync_fields) },

@@ -31,15 +31,28 @@ enum er_packet {
 	ER_PKT_SPAN = 70,       /* one call of a named span (span.h) */
 	ER_PKT_PROBE = 71,      /* a hit of a probe; PROBE is its tag in log.xml */
 	ER_PKT_LOCKS = 72,      /* how often a thread took a lock (-s all) */
+	/*
+	 * Ours: clock packets in fewer bytes, in the same file. MAIN: THRID is LWPID, and of a waker and a
+	 * holder thread and process are equal. USER: without MSTATE, which is 0.
+	 */
+	ER_PKT_USER = 80,
+	ER_PKT_MAIN = 81,
+	ER_PKT_THREAD_USER = 82,
+	ER_PKT_MAIN_WAIT = 83,   /* + PACKED_… */
+	ER_PKT_THREAD_WAIT = 87, /* + PACKED_… */
 	ER_PKT_CLOSED = 65535,
 };
+
+/* Added to MAIN_WAIT and THREAD_WAIT: the packet has the waker, and its holder. */
+enum { PACKED_WOKEN = 1, PACKED_HELD = 2 };
+enum { PACKED_FIRST = ER_PKT_USER, PACKED_KINDS = 11 };
 
 enum er_type { ER_INT32, ER_UINT32, ER_INT64, ER_UINT64, ER_STRING, ER_DOUBLE, ER_DATE };
 
 struct field_desc {
 	const char *name;  /* name in filters */
 	const char *uname; /* name in reports; NULL: not shown */
-	uint16_t offset;   /* bytes from the start of the packet */
+	uint16_t offset;   /* bytes from the start of the packet; 0: packets of this kind lack it */
 	enum er_type type;
 };
 
@@ -79,10 +92,17 @@ struct ring_desc {
 
 extern const struct ring_desc ring_descs[ER_RINGS];
 
+/* Whether the kind is a clock packet in fewer bytes, whose fields have places of their own. */
+static inline bool is_packed_kind(unsigned kind)
+{
+	return kind - PACKED_FIRST < PACKED_KINDS;
+}
+
 /* Whether packets of the kind are clock packets of time off a CPU. */
 static inline bool is_wait_kind(unsigned kind)
 {
-	return kind >= ER_PKT_WAIT && kind <= ER_PKT_WAIT_HELD;
+	return (kind >= ER_PKT_WAIT && kind <= ER_PKT_WAIT_HELD) ||
+	       (is_packed_kind(kind) && kind >= ER_PKT_MAIN_WAIT);
 }
 
 /* The row of a kind; NULL: unknown kind. */

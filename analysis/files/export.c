@@ -153,16 +153,16 @@ static void export_stacks(struct line *l, struct experiment *e)
 	}
 }
 
-static void put_field(struct line *l, const struct packet *p, const struct exp_field *f)
+static void put_field(struct line *l, const struct packet *p, const struct exp_field *f, size_t number)
 {
-	struct field_ref ref = { f->offset, f->type };
+	struct field_ref ref = { f->offset, f->type, number }, at = packet_place(p, ref);
 	char *copy;
 	const char *text;
 	size_t n;
 
 	if (f->type != ER_STRING) {
-		/* A shorter packet of this kind lacks its last fields. */
-		if (f->offset + er_type_size(f->type) <= p->size) {
+		/* A shorter packet of this kind lacks its last fields. One without a state has state 0. */
+		if (at.offset ? at.offset + er_type_size(at.type) <= p->size : !strcmp(f->name, "MSTATE")) {
 			buf_puts(&l->text, " ");
 			buf_put_printable(&l->text, f->name);
 			buf_printf(&l->text, "=%" PRId64, packet_int(p, ref));
@@ -186,7 +186,7 @@ static void export_stream(struct line *l, const struct experiment *e, const stru
 		buf_put_printable(&l->text, s->fname);
 		put_int(l, "kind", s->kind);
 		vec_for_each(f, &s->fields)
-			put_field(l, &p, f);
+			put_field(l, &p, f, f - s->fields.data);
 		end_line(l);
 	}
 }

@@ -43,7 +43,7 @@ static void walk_packets(const struct experiment *e, volatile uint64_t *sink)
 		packet_iter_init(&it, e, s);
 		while (packet_next(&it, &p)) {
 			vec_for_each(fd, &s->fields) {
-				struct field_ref ref = { fd->offset, fd->type };
+				struct field_ref ref = { fd->offset, fd->type, fd - s->fields.data };
 				const char *text;
 
 				*sink += packet_int(&p, ref);

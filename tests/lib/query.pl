@@ -68,7 +68,7 @@ my ($columns, $table, $condition, $by) =
 	($ARGV[0] // '') =~ /^\s*(.+?)\s+from\s+(\w+)(?:\s+where\s+(.+?))?(?:\s+by\s+(.+))?$/s
 	or wrong("a question is: COLUMN… from TABLE [where CONDITION] [by COLUMN…]");
 shift;
-my $kinds = { packets => qr/8|6[4-7]/, spans => qr/70/, calls => qr/19/ }->{$table};
+my $kinds = { packets => qr/8|6[4-7]|8[0-9]|90/, spans => qr/70/, calls => qr/19/ }->{$table};
 my $packets = defined $kinds;
 my ($flags, @flags) = $table eq 'spans' ? ('SPANFLAGS', @spanflag) : ('WFLAGS', @flag);
 

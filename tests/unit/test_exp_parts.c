@@ -259,8 +259,8 @@ static void stacks_wait_for_others(void **state)
 		const char *kinds;
 		size_t size;
 	} cases[] = {
-		{ false, "nsssccc", NODE_HEAD + 8 * PC + 3 * (HEADS + PC + LINK) + 3 * 40 },
-		{ true, "scnsscc", HEADS + 9 * PC + NODE_HEAD + 8 * PC + 2 * (HEADS + PC + LINK) + 3 * 40 },
+		{ false, "nsssccc", NODE_HEAD + 8 * PC + 3 * (HEADS + PC + LINK) + 3 * 32 },
+		{ true, "scnsscc", HEADS + 9 * PC + NODE_HEAD + 8 * PC + 2 * (HEADS + PC + LINK) + 3 * 32 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

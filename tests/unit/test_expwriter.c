@@ -231,14 +231,14 @@ static void a_short_write_is_undone(void **state)
 	assert_int_equal(expwriter_flush(w), 0);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = old;
-	limit.rlim_cur = 40 * 1500 + 17;
+	limit.rlim_cur = 32 * 1500 + 17;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	for (int i = 0; i < 1000; i++)
 		expwriter_clock(w, &p);
 	assert_int_equal(expwriter_flush(w), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
-	assert_int_equal(st.st_size, 40 * 1000);
+	assert_int_equal(st.st_size, 32 * 1000);
 
 	/* From now on the writer drops its input, but still reports why. */
 	expwriter_clock(w, &p);
@@ -354,7 +354,7 @@ static void large_things_are_split(void **state)
 	assert_has(dir, "map.xml", "vaddr=\"0x180000000\" size=\"268435456\" "
 				   "foffset=\"+0x80001000\"");
 	assert_int_equal(fstatat(expwriter_dirfd(w), "profile", &st, 0), 0);
-	assert_int_equal(st.st_size, 3 * 40);
+	assert_int_equal(st.st_size, 3 * 32);
 	assert_int_equal(fstatat(expwriter_dirfd(w), "data.frameinfo", &st, 0), 0);
 	assert_int_equal(st.st_size, 32 + 8187 * 8);
 	assert_int_equal(expwriter_close(w), 0);
@@ -365,7 +365,7 @@ static void large_things_are_split(void **state)
 /* Small, frequent flushes go into a mapping of the file's end, if it can be mapped. */
 static void little_and_often_is_all_there(void **state)
 {
-	enum { FLUSHES = 1000, SIZE = FLUSHES * 40 };
+	enum { FLUSHES = 1000, SIZE = FLUSHES * 36 };
 	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
 	struct clock_packet p = { .nticks = 1, .thread = 1 };
 	struct expwriter *w;
