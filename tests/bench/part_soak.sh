@@ -16,16 +16,14 @@ soak_compile()
 		printf '#include <stdio.h>\n#include <stdlib.h>\nint f%s(int n) { return n < 2 ? n : f%s(n - 1) + f%s(n - 2); }\nint main(void) { printf("%%d\\n", f%s(15)); return 0; }\n' \
 			"$i" "$i" "$i" "$i" >"p$i.c"
 	done
-	cat >Makefile <<-'END'
-		PROGS := $(patsubst %.c,%.out,$(wildcard p*.c))
-		all: $(PROGS)
-		%.o: %.c
-			gcc -O1 -c $< -o $@
-		%.out: %.o
-			gcc $< -o $@ && ./$@ >$@.txt
-		clean:
-			rm -f *.o *.out *.txt
-	END
+	# bash prints a function (declare -f) without the tabs of its here-documents, so no line may need one.
+	cat >Makefile <<'END'
+PROGS := $(patsubst %.c,%.out,$(wildcard p*.c))
+all: $(PROGS)
+%.o: %.c; gcc -O1 -c $< -o $@
+%.out: %.o; gcc $< -o $@ && ./$@ >$@.txt
+clean:; rm -f *.o *.out *.txt
+END
 	while :; do make -s -j2 all; make -s clean; done
 }
 
