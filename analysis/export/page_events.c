@@ -77,7 +77,7 @@ static void read_count(struct page_events *p, const struct hit *h, int64_t state
 	uint32_t number, *id1, *usual;
 
 	if (!p->wait_counts)
-		p->wait_counts = p->filtered ? wait_counts_new(h->session, NULL) : wait_counts_begin(h->session);
+		p->wait_counts = p->filtered ? wait_counts_new(h->session) : wait_counts_begin(h->session);
 	ev->length_ns = hit_wait_length(h) - ev->length * NS_PER_US;
 	number = p->filtered ? wait_counts_factor(p->wait_counts, h) : wait_counts_add(p->wait_counts, h);
 	if (!number)

@@ -162,11 +162,11 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	wait_counts_add(ctx, h);
 }
 
-struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms)
+struct wait_counts *wait_counts_new(struct session *s)
 {
 	struct wait_counts *wc = wait_counts_begin(s);
 
-	pass_run(s, ms, NULL, add_hit, NULL, wc);
+	pass_run(s, NULL, NULL, add_hit, NULL, wc);
 	return wc;
 }
 

@@ -23,7 +23,6 @@
 #include <stdint.h>
 
 struct hit;
-struct metric_set;
 struct session;
 struct wait_counts;
 
@@ -35,7 +34,7 @@ struct wait_count {
 };
 
 /* Reads all packets of the session, ignoring filters. Never NULL. Free with wait_counts_free. */
-struct wait_counts *wait_counts_new(struct session *s, const struct metric_set *ms);
+struct wait_counts *wait_counts_new(struct session *s);
 void wait_counts_free(struct wait_counts *wc);
 /*
  * The same in two steps, for a caller that goes over all packets anyway: add each packet of the session.

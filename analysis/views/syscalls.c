@@ -156,7 +156,7 @@ static void put_rows(struct calls *c, struct table *t)
 
 int view_syscalls(struct view_state *v, struct table *t, struct diag *d)
 {
-	struct calls c = { .v = v, .counts = wait_counts_new(v->session, v->metric_set) };
+	struct calls c = { .v = v, .counts = wait_counts_new(v->session) };
 
 	t->name = "syscalls";
 	t->title = "System calls, most waited in first";

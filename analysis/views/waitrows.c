@@ -368,8 +368,8 @@ void wait_report_run(struct wait_report *w, const struct wait_view *view, struct
 		put_group_columns(w, view->heading);
 	else
 		put_columns(t, view->heading, v->errors);
-	w->counts = wait_counts_new(v->session, v->metric_set);
-	pass_run(v->session, v->metric_set, v->filter, view->add, NULL, w);
+	w->counts = wait_counts_new(v->session);
+	pass_run(v->session, NULL, v->filter, view->add, NULL, w);
 	w->total = wait_bag_total(&w->bag);
 	if (w->bag.sums.len || (view->any && view->any(w)))
 		view->put(w);

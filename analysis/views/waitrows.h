@@ -84,7 +84,7 @@ struct wait_view {
 	const char *name, *title;
 	const char *heading; /* of the last column, which has the text */
 	const char *what;    /* what the report says it has none of: "waits" */
-	hit_fn add;          /* its ctx is the struct wait_report */
+	hit_fn add;          /* its ctx is the struct wait_report; gets no amounts */
 	bool (*any)(const struct wait_report *w); /* whether there are rows without a wait; NULL: no */
 	void (*put)(struct wait_report *w);
 };
