@@ -238,10 +238,6 @@ static void number_paths(struct page_events *p, struct session *s)
 		number_stacks(p, s, &by_node, ev);
 	map_free(&by_node);
 	page_places_number(&p->places, &p->tree);
-	vec_for_each(ev, &p->all)
-		ev->variant = p->places.nodes.data[ev->variant].variant;
-	vec_for_each(ev, &p->counts.all)
-		ev->variant = p->places.nodes.data[ev->variant].variant;
 }
 
 struct rank {
@@ -280,18 +276,25 @@ static int by_count(const void *pa, const void *pb)
 		to;                                                                                \
 	})
 
+/* The final numbers of an event's path and variant. */
+static void renumber(const struct page_events *p, const uint32_t *paths, struct page_event *ev)
+{
+	ev->path = paths[ev->path];
+	ev->variant = p->places.nodes.data[ev->variant].variant;
+}
+
 static void rank_all(struct page_events *p)
 {
 	uint32_t *paths = rank_by_count(&p->paths), *classes = rank_by_count(&p->classes);
 
 	vec_for_each(ev, &p->all) {
-		ev->path = paths[ev->path];
+		renumber(p, paths, ev);
 		ev->event_class = classes[ev->event_class];
 		if (ev->waker_path)
 			ev->waker_path = 1 + paths[ev->waker_path - 1];
 	}
 	vec_for_each(ev, &p->counts.all)
-		ev->path = paths[ev->path];
+		renumber(p, paths, ev);
 	free(paths);
 	free(classes);
 }
