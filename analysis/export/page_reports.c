@@ -86,9 +86,10 @@ static const struct {
 	bool tells;          /* --redact leaves it out: it names paths, hosts or functions */
 	/*
 	 * Whether the page makes it itself: if it has the events of page_counts.h; also if they are
-	 * exact or the page has the calls of page_heap.h; only if it has these calls.
+	 * exact or the page has the calls of page_heap.h; only if it has these calls. TALLIED: it does
+	 * not; the tally that the report needs is at hand where the code of the page is made.
 	 */
-	enum made_by { AS_IT_IS, COUNTED, COUNTED_EXACT, HEAP_CALLS } by;
+	enum made_by { AS_IT_IS, TALLIED, COUNTED, COUNTED_EXACT, HEAP_CALLS } by;
 	int (*make)(struct view_state *v, struct table *t, struct diag *d);
 } reports[] = {
 	{ "locks", true, AS_IT_IS, make_locks },
@@ -96,7 +97,7 @@ static const struct {
 	{ "header", true, AS_IT_IS, make_header },
 	{ "unwinding", false, AS_IT_IS, view_unwinding },
 	{ "lifetimes", true, AS_IT_IS, view_lifetimes },
-	{ "overview", true, AS_IT_IS, make_overview },
+	{ "overview", true, TALLIED, make_overview },
 	{ "statistics", true, AS_IT_IS, make_statistics },
 	{ "sample_detail", true, AS_IT_IS, make_sample_detail },
 	{ "functions", true, COUNTED, make_counters },
