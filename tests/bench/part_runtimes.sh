@@ -102,4 +102,59 @@ bench_methods()
 		"$many - $few <= 0.3 && $memory <= 20"
 }
 
-section "Runtimes" runtimes methods
+# A Java program with 100 classes of N / 100 methods, which the VM compiles when it first calls them, and then
+# calls in turn.
+write_methods()
+{
+	mkdir -p "java$1"
+	awk -v n="$1" 'BEGIN {
+		for (c = 0; c < 100; c++) {
+			f = "java" n "/M" c ".java"
+			print "class M" c " {\nstatic int all(int x) {" >f
+			for (i = 0; i * 100 + c < n; i++)
+				print "if ((x & 1) == " i % 2 ") x += m" i "(x); else x -= m" i "(x);" >f
+			print "return x; }" >f
+			for (i = 0; i * 100 + c < n; i++)
+				print "static int m" i "(int x) { for (int k = 0; k < 2000; k++) x = x * 31 + k + " i "; return x; }" >f
+			print "}" >f
+			close(f)
+		}
+		f = "java" n "/Methods.java"
+		print "class Methods { public static void main(String[] a) { for (int x = 1; ; ) {" >f
+		for (c = 0; c < 100; c++)
+			print "x = M" c ".all(x);" >f
+		print "if (a.length > 0) { System.out.println(\"ready\"); System.out.flush(); a = new String[0]; } } } }" >f
+	}'
+	(cd "java$1" && javac -J-Xmx1g ./*.java)
+}
+
+# java_methods_of N ROUND: record the program when all its methods are compiled.
+java_methods_of()
+{
+	local i
+	: >"ready$1"
+	start sh -c "exec java -cp java$1 -XX:+UseSerialGC -Xmx128m -Xcomp -XX:TieredStopAtLevel=1 \
+		-XX:CompileCommand=quiet -XX:CompileCommand=compileonly,'M*::m*' Methods ready >ready$1"
+	for i in $(seq 600); do [ ! -s "ready$1" ] || break; sleep 0.2; done
+	"$measure" "java$1_$2" "$er_kernel" -A off -o "java$1.$2.er" -F =java -t 5 >/dev/null 2>&1
+	stop_jobs
+}
+
+bench_hotspot()
+{
+	local i few many memory
+	step "50,000 compiled methods of Java"
+	write_methods 100
+	write_methods 50000
+	for i in $(seq "$rounds"); do
+		java_methods_of 100 "$i"
+		java_methods_of 50000 "$i"
+	done
+	few=$(column 2 java100_* | median) many=$(column 2 java50000_* | median)
+	memory=$(calc "($(column 3 java50000_* | median) - $(column 3 java100_* | median)) / 1024" %.1f)
+	row "50,000 compiled methods of a Java program" "300 ms, 20 MB" \
+		"$(calc "($many - $few) * 1000" %.0f) ms of the recorder's CPU time more than 100 methods, $memory MB more" \
+		"$many - $few <= 0.3 && $memory <= 20"
+}
+
+section "Runtimes" runtimes methods hotspot
