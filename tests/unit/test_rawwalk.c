@@ -309,7 +309,7 @@ static struct walk walk_generated(const char *before, const char *at, bool calle
 
 static void test_generated_code_by_its_copied_bytes(void **state)
 {
-	static const char push[] = "\x55\x48\x89\xe5", padding[] = "\xcc\xcc\x89\xc0";
+	static const char push[] = "\x55\x48\x89\xe5", padding[] = "\xcc\xcc................";
 	struct walk w = walk_generated(push, "\x89", false, true);
 
 	assert_int_equal(w.end, ER_END_RA_ZERO);
