@@ -376,10 +376,11 @@ static inline enum unwind_leaf_code unwind_leaf_frame(struct unwind_env *env,
 	kind = unwind_look_back(env, r->ip, n <= UNWIND_BACK ? n : UNWIND_BACK);
 	if (kind != UNWIND_FRAME_NOT_YET || n <= UNWIND_BACK)
 		return kind;
+	/* A prologue far before ip may be another function's, so the one ahead counts first. */
+	if (pushed && unwind_look_ahead(env, r->ip) != UNWIND_FRAME_MADE)
+		return UNWIND_FRAME_PUSHED;
 	kind = unwind_look_far(env, r->ip);
-	if (!pushed || kind == UNWIND_FRAME_MADE)
-		return kind;
-	return unwind_look_ahead(env, r->ip) == UNWIND_FRAME_MADE ? UNWIND_FRAME_UNSURE : UNWIND_FRAME_PUSHED;
+	return pushed && kind != UNWIND_FRAME_MADE ? UNWIND_FRAME_UNSURE : kind;
 }
 
 /*

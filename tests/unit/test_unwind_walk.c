@@ -322,7 +322,7 @@ static const struct leaf_case leaf_cases[] = {
 	{ MOV, "\x89", RBP, RA_MADE },
 	/* a remnant: the prologue is far, or nothing says where it is */
 	{ PUSH FAR, "\x89", RBP, RA_MADE },
-	{ PUSH FAR, "\x89\xc8" MOV, RBP, RA_MADE },
+	{ PUSH FAR, "\x89\xc8" MOV, RBP, RA_PUSHED },
 	{ "\x55", "\x89", RBP, 0 },
 	{ PUSH POP "\xc3" FAR, "\x89", RBP, 0 },
 	{ PUSH "\xcc\xcc...............\x55", "\x89" MOV, RBP, RA_PUSHED },
