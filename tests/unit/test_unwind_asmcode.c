@@ -70,7 +70,7 @@ static const struct {
 	{ "50 e800010000 58 c3", " 0:8 1:16 7:8" },
 	{ "e900010000", " 0:8" },
 	{ "50 e900010000", NULL },
-	{ "50 e8f9ffffff 58 c3", " 0:8 1:16 7:8" }, /* itself: the call is at 1, and its target is 0 - 1 + 0 */
+	{ "50 e8faffffff 58 c3", " 0:8 1:16 7:8" }, /* itself, from its beginning */
 	/* not understood: the code calls a part of itself, jumps somewhere, changes rsp or rbp, is cut, ... */
 	{ "e800000000 58 c3", NULL },
 	{ "e801000000 c3 c3", NULL },

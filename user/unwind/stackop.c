@@ -17,7 +17,10 @@ static bool reg_is_digit(const struct insn_parts *p)
 	       (p->op >= 0xd0 && p->op <= 0xd3) || p->op == 0xf6 || p->op == 0xf7 || p->op >= 0xfe;
 }
 
-/* Behind 0f: vectors, masks and registers of MMX, but for what moves between them and others. */
+/*
+ * Whether an opcode behind 0f has only vectors, masks or registers of MMX. Instructions that move such a
+ * register to a general one do not count.
+ */
 static bool is_vector_0f(const struct insn_parts *p)
 {
 	uint8_t op = p->op;
