@@ -87,19 +87,26 @@ methods_of()
 	stop_jobs
 }
 
-bench_methods()
+# many_row RECORD NAME FEW WHAT THAN: a row for what the recorder needs for 50,000 functions beyond what it needs for
+# FEW. `RECORD N ROUND` records a program with N of them, and measures into the file NAMEN_ROUND.
+many_row()
 {
 	local i few many memory
-	step "50,000 generated functions"
 	for i in $(seq "$rounds"); do
-		methods_of 1 "$i"
-		methods_of 50000 "$i"
+		"$1" "$3" "$i"
+		"$1" 50000 "$i"
 	done
-	few=$(column 2 functions1_* | median) many=$(column 2 functions50000_* | median)
-	memory=$(calc "($(column 3 functions50000_* | median) - $(column 3 functions1_* | median)) / 1024" %.1f)
-	row "50,000 functions of a perf map" "300 ms, 20 MB" \
-		"$(calc "($many - $few) * 1000" %.0f) ms of the recorder's CPU time more than one function, $memory MB more" \
+	few=$(column 2 "$2$3"_* | median) many=$(column 2 "$2"50000_* | median)
+	memory=$(calc "($(column 3 "$2"50000_* | median) - $(column 3 "$2$3"_* | median)) / 1024" %.1f)
+	row "50,000 $4" "300 ms, 20 MB" \
+		"$(calc "($many - $few) * 1000" %.0f) ms of the recorder's CPU time more than $5, $memory MB more" \
 		"$many - $few <= 0.3 && $memory <= 20"
+}
+
+bench_methods()
+{
+	step "50,000 generated functions"
+	many_row methods_of functions 1 "functions of a perf map" "one function"
 }
 
 # A Java program with 100 classes of N / 100 methods, which the VM compiles when it first calls them, and then
@@ -142,19 +149,10 @@ java_methods_of()
 
 bench_hotspot()
 {
-	local i few many memory
 	step "50,000 compiled methods of Java"
 	write_methods 100
 	write_methods 50000
-	for i in $(seq "$rounds"); do
-		java_methods_of 100 "$i"
-		java_methods_of 50000 "$i"
-	done
-	few=$(column 2 java100_* | median) many=$(column 2 java50000_* | median)
-	memory=$(calc "($(column 3 java50000_* | median) - $(column 3 java100_* | median)) / 1024" %.1f)
-	row "50,000 compiled methods of a Java program" "300 ms, 20 MB" \
-		"$(calc "($many - $few) * 1000" %.0f) ms of the recorder's CPU time more than 100 methods, $memory MB more" \
-		"$many - $few <= 0.3 && $memory <= 20"
+	many_row java_methods_of java 100 "compiled methods of a Java program" "100 methods"
 }
 
 section "Runtimes" runtimes methods hotspot
