@@ -186,7 +186,7 @@ static inline void unwind_scan_far(struct unwind_far *s, __u64 word, __u64 at)
 	}
 }
 
-/* Scan the next 8 bytes from ip on, up to a return, a jump (the last form is jmp *reg) or ud2. */
+/* Scan the next 8 bytes from ip on, up to a return, int3, a jump (direct, or to a register) or ud2. */
 static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
 {
 	for (__u32 i = 0; i < 8; i++) {
