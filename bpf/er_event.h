@@ -37,6 +37,7 @@ enum er_kind {
 	ER_KIND_SPAN,     /* struct er_span: a call of a span's function has ended */
 	ER_KIND_IO,       /* struct er_io: a system call that does I/O has returned */
 	ER_KIND_HEAP,     /* struct er_heap: a function of the heap was called */
+	ER_KIND_COMMAND,  /* struct er_command: a process runs another program */
 	ER_KIND_COUNT,    /* those above have counts of their own */
 	ER_KIND_DATA = ER_KIND_COUNT, /* struct er_counter, with an address of data; numbered and */
 			  /* counted with COUNTER */
@@ -120,6 +121,19 @@ struct er_raw {
 	__u8 code[ER_RAW_CODE_BYTES];
 	__u64 nbytes;             /* a multiple of 8 */
 	__u64 bytes[];
+};
+
+enum { ER_COMMAND_TEXT = 256 }; /* bytes of a command line */
+
+/* A program's command line, sent when the program begins. */
+struct er_command {
+	struct er_header h;
+	__u64 start_time;  /* of the process (group leader); with tgid it identifies the process */
+	__u32 tgid;
+	__u16 n;           /* bytes of text; each argument ends with a NUL */
+	__u8 whole;        /* the text is all of it */
+	__u8 pad;
+	char text[ER_COMMAND_TEXT];
 };
 
 enum er_clock_flags {
@@ -417,6 +431,7 @@ _Static_assert(sizeof(struct er_clock) == 72, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 96, "ring contract");
 _Static_assert(sizeof(struct er_probe) == 80 + 8 * ER_PROBE_VALUES, "ring contract");
 _Static_assert(sizeof(struct er_heap) == 104, "ring contract");
+_Static_assert(sizeof(struct er_command) == 32 + ER_COMMAND_TEXT, "ring contract");
 _Static_assert(sizeof(struct er_io) == 112 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");
 
 #define ER_TASK_SECOND(type) \
@@ -507,7 +522,7 @@ struct er_cpu {
 	struct er_split left;  /* of the last thread whose switch out was not seen */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 640, "ring contract");
+_Static_assert(sizeof(struct er_cpu) == 704, "ring contract");
 _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_EXIT]) / 64 ==
 		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
 

@@ -47,6 +47,7 @@
 
 #include "bpf/begin.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/command.bpf.h"
 #include "bpf/cost.bpf.h"
 #include "bpf/cut.bpf.h"
 #include "bpf/snapshot.bpf.h"
@@ -334,10 +335,12 @@ int BPF_PROG(er_exec, struct task_struct *p, pid_t old_tid)
 	struct er_thread *t;
 	__u64 began;
 
-	if (!c || p->pid == old_tid)
+	if (!c)
 		return 0;
 	began = cost_begin(c, ER_PROG_EXEC);
-	t = thread_find(p);
+	if (thread_wanted(p))
+		er_command_send(c);
+	t = p->pid == old_tid ? NULL : thread_find(p);
 	if (t && er_states && t->where == WHERE_ON && !(t->state & THREAD_CLOSED))
 		exec_renumber(c, p, t, old_tid);
 	cost_end(c, ER_PROG_EXEC, began);

@@ -186,6 +186,7 @@ struct mm_struct {
 	struct rw_semaphore mmap_lock;
 	seqcount_t mm_lock_seq; /* CONFIG_PER_VMA_LOCK, from 6.13 on */
 	long unsigned int start_stack;
+	long unsigned int arg_start, arg_end;
 	mm_context_t context;
 };
 

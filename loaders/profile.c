@@ -118,7 +118,6 @@ static void choose_programs(struct profile_bpf *skel, const struct capture_plan 
 		{ skel->progs.er_clock_again, skel->rodata->er_again },
 		{ skel->progs.er_waking, plan->states },
 		{ skel->progs.er_newtask, plan->states },
-		{ skel->progs.er_exec, plan->states },
 		{ skel->progs.er_look_up, plan->states },
 		{ skel->progs.er_fault, plan->states },
 		{ skel->progs.er_signal, plan->states },

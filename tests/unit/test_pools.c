@@ -117,6 +117,41 @@ static size_t read_packets(struct experiment *e, struct seen *ret, size_t max)
 	return n;
 }
 
+static void give_command(struct fixture *f, pid_t pid, uint64_t t, const char *text)
+{
+	struct er_command r = { .h = { .kind = ER_KIND_COMMAND, .seq = f->seq++, .time_ns = t },
+				.start_time = 1990, .tgid = pid, .n = strlen(text) + 1, .whole = true };
+
+	memcpy(r.text, text, r.n);
+	drain_take(f->drain, 1, &r, sizeof(r));
+}
+
+/* The processes have ended, so only what BPF sent can tell. */
+static void test_command_lines_come_with_the_exec(void **state)
+{
+	struct fixture f;
+	struct experiment *e;
+	uint64_t frame;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	frame = er_frame(number(&f, "/lib/libnone.so", LIBRARY_INO), 0x5010);
+	for (int i = 1; i <= 3; i++)
+		happens(&(struct history){ &f, PID + i }, PROC_FORK, 2000, NULL);
+	for (int i = 1; i <= 2; i++)
+		happens(&(struct history){ &f, PID + i }, PROC_EXEC, 2100, "prog");
+	give_command(&f, PID + 1, 2101, "prog -x");
+	give_command(&f, PID + 3, 2101, "not yet executed");
+	give_frames(&f, 77, &frame, 1);
+	for (int i = 1; i <= 3; i++)
+		give_sample(&f, PID + i, 77, 3);
+	e = finish(&f);
+	assert_int_equal(e->processes.len, 3);
+	assert_string_equal(e->processes.data[0].command, "prog -x");
+	assert_string_equal(e->processes.data[1].command, "prog");
+	assert_string_not_equal(e->processes.data[2].command, "not yet executed");
+	experiment_close(e);
+}
+
 static void test_processes_share_stacks(void **state)
 {
 	struct fixture f;
@@ -493,6 +528,7 @@ static void test_a_program_that_is_built_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_command_lines_come_with_the_exec),
 		cmocka_unit_test(test_processes_share_stacks),
 		cmocka_unit_test(test_parts_do_not_overlap),
 		cmocka_unit_test(test_beyond_the_limit),

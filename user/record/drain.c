@@ -82,6 +82,7 @@ struct drain *drain_new(const struct drain_parts *parts)
 	dr->reasons = reasons_new(parts->recording, dr->stacks);
 	dr->cgroups = cgroups_new(NULL);
 	dr->names = thread_names_new(parts->recording);
+	dr->commands = commands_new();
 	drain_begin_folds(dr);
 	return dr;
 }
@@ -145,6 +146,7 @@ void drain_free(struct drain *dr)
 	reasons_free(dr->reasons);
 	cgroups_free(dr->cgroups);
 	thread_names_free(dr->names);
+	commands_free(dr->commands);
 	late_lines_free(&dr->late_lines);
 	drain_free_folds(dr);
 	vec_free(&dr->recorders);
@@ -245,6 +247,11 @@ void keep_code(struct drain *dr, const void *record)
 
 	if (!codes_take(recording_codes(dr->parts.recording), c, !geteuid() || c->uid == getuid()))
 		dr->parts.drops->n[DROP_CODE]++;
+}
+
+void keep_command(struct drain *dr, const void *record)
+{
+	commands_take(dr->commands, record);
 }
 
 static void take(struct drain *dr, int cpu, const void *record, size_t size, struct buf *to)

@@ -12,6 +12,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/vec.h"
 #include "analysis/experiment/mstate.h"
+#include "user/record/commands.h"
 #include "user/record/cuts.h"
 #include "user/record/drain.h"
 #include "user/record/ends.h"
@@ -72,6 +73,7 @@ struct drain {
 	bool cutting;
 	uint16_t carry[NCARRY]; /* ns that did not fill a packet's microsecond */
 	struct thread_names *names;
+	struct commands *commands;
 	struct late_lines late_lines; /* of processes.xml */
 	uint64_t nwritten[ER_KIND_COUNT];
 	size_t nprograms;
@@ -142,6 +144,7 @@ void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 
 void keep_stack(struct drain *dr, const void *record);
 void keep_code(struct drain *dr, const void *record);
+void keep_command(struct drain *dr, const void *record);
 
 /* --- drain_folds.c --- */
 

@@ -77,6 +77,11 @@ static bool code_valid(const void *record, size_t size)
 	       c->table_size <= ER_CODE_TABLE && size >= sizeof(*c) + c->table_size;
 }
 
+static bool command_valid(const void *record, size_t size)
+{
+	return ((const struct er_command *)record)->n <= ER_COMMAND_TEXT;
+}
+
 /* A record without a text ends before it. */
 static bool span_valid(const void *record, size_t size)
 {
@@ -310,6 +315,13 @@ static const struct data_kind kinds[ER_KINDS] = {
 		.values = io_values,
 		.text = io_name,
 		.own = true,
+	},
+	[ER_KIND_COMMAND] = {
+		.word = "command",
+		.counted_as = ER_KIND_COMMAND,
+		.size = sizeof(struct er_command),
+		.valid = command_valid,
+		.keep = keep_command,
 	},
 	[ER_KIND_HEAP] = {
 		.word = "heap",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the table of processes, processes.xml: a line for each program that a followed process
- * ran. The line is written at the program's first record, because its command line can be read only
- * while it runs. An exec that still goes on has no command line yet: that line is written later.
+ * ran. The line is written at the program's first record, because a command line that BPF did not send
+ * (commands.h) can be read only while the program runs. An exec that still goes on has none yet: that
+ * line is written later.
  */
 #ifndef USER_RECORD_PROCESSES_H
 #define USER_RECORD_PROCESSES_H

@@ -169,6 +169,23 @@ static void note_process(struct drain *dr, struct output *output, const struct i
 }
 
 /*
+ * As process_command, but first look for the command line that BPF sent. The log of an `own` output has
+ * more of a long one than that.
+ */
+static bool find_command(struct drain *dr, const struct image *im, uint64_t start_time, bool own, struct buf *ret)
+{
+	const char *sent = NULL;
+	bool whole = false;
+
+	if (im->executed)
+		sent = commands_find(dr->commands, im->pid, start_time, im->begin_ns, im->end_ns, &whole);
+	if (!sent || !*sent || (own && !whole && !im->end_ns))
+		return process_command(im, ret);
+	buf_puts(ret, sent);
+	return true;
+}
+
+/*
  * Find an output for the image; its own if that is wanted and possible. NULL: no directory could be
  * made.
  */
@@ -177,7 +194,7 @@ static struct output *adopt(struct drain *dr, struct image *im, uint64_t start_t
 	const struct drain_parts *p = &dr->parts;
 	struct buf command = { 0 };
 	struct output *output = NULL;
-	bool known = process_command(im, &command);
+	bool known = find_command(dr, im, start_time, own, &command);
 	char stem[64];
 
 	follow_stem(im, stem, sizeof(stem));

@@ -231,6 +231,7 @@ static void on_exec(struct procmap *pm, const struct proc_event *e, struct proce
 	p->gone_ns = 0; /* exec by a thread other than the first, which had ended */
 	im = image_new(pm, p, e->time_ns, e->name, space_new(&pm->nmappings));
 	im->ppid = old->ppid;
+	im->executed = true;
 	if (old->launcher)
 		im->lineage = strtab_intern(&pm->lineages, "");
 	else if (old->lineage)

@@ -74,6 +74,7 @@ struct image {
 	struct image_ranges ranges;
 	unsigned program;          /* the recorder's number for its program; 0: none yet */
 	const char *lineage;       /* interned; "" for the founder; NULL: not of the family, or too long */
+	bool executed;             /* an exec began it; else a fork, or it is older than the recording */
 	bool launcher;             /* its exec begins the founder */
 	unsigned nforks, nexecs;   /* of the family: what it has created so far */
 	bool noted;                /* the recorder has counted it */
