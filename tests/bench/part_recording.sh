@@ -147,6 +147,50 @@ bench_recorder()
 	stop_jobs
 }
 
+# --- The recorder's CPU time for a process ---
+
+# Processes and threads that the machine has begun.
+begun() { awk '$1 == "processes" { print $2 }' /proc/stat; }
+
+# recorder_use RECORDER…: the recorder's CPU time, and how many processes began meanwhile.
+recorder_use()
+{
+	local before
+	before=$(begun)
+	rm -f process_cpu
+	"$measure" process_cpu "$@" >/dev/null 2>&1
+	echo "$(column 2 process_cpu) $(($(begun) - before))"
+	rm -rf process.er process.data
+}
+
+# process_cost NAME RECORDER…: append to NAME_us the recorder's CPU time for each process that begins and ends:
+# that of a recording beside such processes, less that of one without. The load is not the recorder's.
+process_cost()
+{
+	local name=$1 idle n0 busy n
+	shift
+	read -r idle n0 < <(recorder_use "$@")
+	start sh -c 'while :; do /bin/true; done'
+	read -r busy n < <(recorder_use "$@")
+	stop_jobs
+	calc "($busy - $idle) * 1e6 / ($n - $n0)" %.1f >>"${name}_us"
+}
+
+bench_process()
+{
+	local i ours perfs
+	step "the recorder's CPU time for a process"
+	for i in $(seq "$rounds"); do
+		process_cost process_ours "$er_kernel" -A off -o process.er -p on -t "$seconds"
+		process_cost process_states_off "$er_kernel" -A off -o process.er -p on -t "$seconds" --states off
+		process_cost process_perf perf record -q -a -g -F 100 -o process.data -- sleep "$seconds"
+	done
+	ours=$(median <process_ours_us) perfs=$(median <process_perf_us)
+	row "CPU time of the recorder for a process that begins and ends" "60 µs" \
+		"$(calc "$ours" %.0f) µs; --states off $(calc "$(median <process_states_off_us)" %.0f) µs; perf $(calc "$perfs" %.0f) µs" \
+		"$ours <= 60"
+}
+
 # --- Losses ---
 
 # lost EXPERIMENT: lost records and stacks, as recorder.xml counts them.
@@ -162,5 +206,5 @@ bench_losses()
 	row "lost under a parallel compile" "nothing" "$(lost compile.er)" "$(lost compile.er) == 0"
 }
 
-section "Recording" sample slowdown recorder losses
-quick+=(sample slowdown recorder losses)
+section "Recording" sample slowdown recorder process losses
+quick+=(sample slowdown recorder process losses)
