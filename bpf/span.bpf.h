@@ -22,7 +22,7 @@ struct span_stack {
 	__u8 used;      /* slots that were ever used */
 	__u8 open;      /* that are not muted */
 	__u8 mute;      /* the call that ends does not pass the tests */
-	__u8 noroom;    /* calls that found no room since the outermost span began; their ends have no begin */
+	__u32 noroom;   /* calls that found no room since the outermost span began; their ends have no begin */
 	__u32 tid, how; /* for spans that are being closed, */
 	struct span_times now; /* and when */
 	struct span_result res; /* of the span that ends; not on the stack: old kernels allow 512 bytes for all calls */
@@ -277,7 +277,7 @@ static __always_inline bool span_begin(const struct er_span_site *site, __u32 ke
 	}
 	i = s ? span_take_slot(s) : 0;
 	if (!i || !t) {
-		if (s && s->noroom < 255)
+		if (s)
 			s->noroom++;
 		if (!muted)
 			span_no_room(site->name);
