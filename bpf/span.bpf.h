@@ -118,7 +118,7 @@ static __always_inline bool left_at_begin(const struct span_slot *slot, const st
 {
 	if (site->kind != ER_SPAN_FUNCTION)
 		return slot->kind == site->kind && slot->name == site->name && slot->sp <= sp;
-	if (slot->kind != ER_SPAN_FUNCTION || slot->sp > sp)
+	if (slot->kind != ER_SPAN_FUNCTION || slot->sp > sp || (slot->switched && slot->sp < sp))
 		return false;
 	/* Another name of this call, or of one that was left: then that name's own begin closes it. */
 	if (slot->sp == sp && slot->place == site->place && slot->name != site->name)
@@ -137,7 +137,7 @@ static __always_inline bool ends_here(const struct span_slot *slot, const struct
 static __always_inline bool left_at_end(const struct span_slot *slot, const struct er_span_site *site,
 					__u64 sp)
 {
-	return site->kind == ER_SPAN_FUNCTION && slot->kind == ER_SPAN_FUNCTION &&
+	return site->kind == ER_SPAN_FUNCTION && slot->kind == ER_SPAN_FUNCTION && !slot->switched &&
 	       slot->sp + site->popped < sp;
 }
 
@@ -289,6 +289,7 @@ static __always_inline bool span_begin(const struct er_span_site *site, __u32 ke
 	slot->name = site->name;
 	slot->place = site->place;
 	slot->kind = site->kind;
+	slot->switched = site->switched;
 	slot->below = s->top;
 	slot->ntext = 0;
 	for (int j = 0; j < ER_SPAN_ARGS; j++)

@@ -134,6 +134,7 @@ static void add_site(struct span_set *s, uint32_t name, const struct probe_site 
 				   .at = site->at, .end = pair && site->second };
 
 	at.site.place = place_number(&site->at);
+	at.site.switched = site->switched;
 	set_places(&at.site, s->names[name].spec, site->places, at.end);
 	vec_push(&s->sites, at);
 	set_places(&at.site, s->names[name].spec, site->places, true);
