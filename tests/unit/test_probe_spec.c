@@ -189,6 +189,9 @@ static void test_refused(void **state)
 	} spans[] = {
 		{ "libc:f", "no name" },
 		{ "x=libc:f,", "behind the comma" },
+		{ "x=libc:f,g,h", "leave the others out" },
+		{ "x=libc:f(1)", "(1:int) for the first one as a number" },
+		{ "x=libc:f if", "not a filter" },
 		{ "x=libc:f%return", "leave %return out" },
 		{ "x=libc:a.c:7,a.c:9", "write BINARY:FUNCTION,FUNCTION2, or one line" },
 		{ "x=libc:a.c:7,f", "write BINARY:FUNCTION,FUNCTION2, or one line" },

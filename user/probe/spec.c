@@ -9,7 +9,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 
-enum { SPEC_MAX = 4096, NUMBER_MAX = 64 };
+enum { SPEC_MAX = 4096, NUMBER_MAX = 64, LABEL_MAX = 100 };
 
 const char *probe_option(const struct probe_spec *s)
 {
@@ -230,6 +230,10 @@ static char *take_test(char *p, unsigned *number, struct er_test *t)
 	return p;
 }
 
+static const char not_tests[] =
+	"not a filter behind 'if': write comparisons of arguments with whole numbers, by == != < <= > >= or &, and "
+	"&& between two, such as arg1 > 4096 && ret == 0";
+
 static int parse_tests(struct probe_spec *s, char *p, struct diag *d)
 {
 	for (;;) {
@@ -240,8 +244,7 @@ static int parse_tests(struct probe_spec *s, char *p, struct diag *d)
 		p = take_test(p, &number, &t);
 		p = p ? skip(p) : NULL;
 		if (!p || (*p && strncmp(p, "&&", 2)))
-			return bad(s, d, "not a filter behind 'if': write comparisons such as arg1 > 4096 && "
-					 "ret == 0");
+			return bad(s, d, not_tests);
 		v = add_value(s, number);
 		if (!v || s->ntests == ER_PROBE_TESTS)
 			return bad(s, d, "more than 4 arguments or comparisons: leave some out");
@@ -298,6 +301,9 @@ static int split_pair(struct probe_spec *s, char *names, struct diag *d)
 			return bad(s, d, two_places);
 		if (!comma[1])
 			return bad(s, d, "no name behind the comma: write where the span ends");
+		if (outer_comma(comma + 1))
+			return bad(s, d, "more than two places: a span has one to begin and one to end, so leave the "
+					 "others out");
 		s->second = xstrdup(comma + 1);
 	}
 	if (!*names)
@@ -483,9 +489,18 @@ static const char *misread_list(char *text)
 	if (take_test(p, &number, &test))
 		return "a filter in parentheses: write it behind the place, such as FUNCTION if arg2 > 1000";
 	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	if (n && !strcmp(p + n, ")") && strspn(p, "0123456789") == n)
+		return "an argument without a type: write (1:int) for the first one as a number, or (1:str) as a text";
 	type = n && p[n] == ':' ? strspn(p + n + 1, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
 	return type && find_type(p + n + 1, type) ?
-	       "an argument has a number, not a name: write (1:int) for the first one" : NULL;
+	       "an argument is named by its number: write (1:int) for the first one" : NULL;
+}
+
+static bool ends_with_if(const char *p)
+{
+	size_t n = strlen(p);
+
+	return n > 3 && !strcmp(p + n - 3, " if");
 }
 
 static int parse(struct probe_spec *s, char *p, struct diag *d)
@@ -503,8 +518,12 @@ static int parse(struct probe_spec *s, char *p, struct diag *d)
 	else if (s->use == PROBE_FOR_SPAN)
 		return bad(s, d, "no name of letters, digits and _-. : write NAME=SPEC, such as "
 				 "request=/usr/bin/server:handle");
+	if (s->name && strlen(s->name) > LABEL_MAX)
+		return bad(s, d, "the name before the = is longer than 100 characters: write a shorter one");
 	p = target ? target : p;
 	trim_end(p);
+	if (!tests && ends_with_if(p))
+		return bad(s, d, not_tests);
 	if (is_unclosed(p))
 		return bad(s, d, "no ) behind the (: write arguments as (1:str,2:int)");
 	list = argument_list(p);
