@@ -213,7 +213,7 @@ static void put_rests(struct timeline *tl, const enum er_mstate *states, size_t 
 			continue;
 		r = put_part(tl, states[i], ns);
 		put_text(r, COL_TEXT, on_cpu && !samples ? samples_text(tl) :
-				      on_cpu ? "" : "not recorded one by one");
+				      on_cpu ? "" : "waits without a record");
 		samples |= on_cpu;
 	}
 }
@@ -243,12 +243,12 @@ static void put_outer(struct timeline *tl)
 
 		if ((int64_t)c->id != parent)
 			continue;
-		put_note(tl->w.t, "Made in span %s %" PRIu32 ", of %.3f ms.",
+		put_note(tl->w.t, "Called in span %s %" PRIu32 ", which took %.3f ms.",
 			 tl->sp->names.data[c->name].sum.name, c->rank, (double)length(c) / 1e6);
 		return;
 	}
 	if (parent)
-		put_note(tl->w.t, "Made in a call that has no record.");
+		put_note(tl->w.t, "Called in a call of a span that has no record.");
 }
 
 static void put_sum(struct timeline *tl, const enum er_mstate *states, size_t n)
