@@ -15,7 +15,7 @@
 #include "analysis/views/singlewait.h"
 #include "analysis/views/spanrows.h"
 
-enum { STACKS_SHOWN = 3 };
+enum { STACKS_SHOWN = 3, MUCH = 10 /* percent of the call */ };
 
 /* A moment of the call: a wait, or the begin of a call inside it. */
 struct moment {
@@ -203,6 +203,7 @@ static const char *samples_text(struct timeline *tl)
 static void put_rests(struct timeline *tl, const enum er_mstate *states, size_t n)
 {
 	bool samples = false;
+	int64_t without = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bool on_cpu = mstate_descs[states[i]].on_cpu;
@@ -215,7 +216,10 @@ static void put_rests(struct timeline *tl, const enum er_mstate *states, size_t 
 		put_text(r, COL_TEXT, on_cpu && !samples ? samples_text(tl) :
 				      on_cpu ? "" : "waits without a record");
 		samples |= on_cpu;
+		without += on_cpu ? 0 : ns;
 	}
+	if (percent_of(without, length(tl->call)) > MUCH)
+		put_note(tl->w.t, "Waits without a record are short or were not sampled: `er_kernel -s on' records each long one.");
 }
 
 static void put_title(struct timeline *tl)
