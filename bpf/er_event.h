@@ -397,7 +397,8 @@ struct er_span_site {
 	__u8 ntests;
 	__u32 place; /* a function's begin: the same number for all names that begin there, else another one */
 	__u16 mark;  /* 1: hits that do not pass the tests are marks of other spans */
-	__u16 quiet; /* an end that may be another function's: without a begin it is not counted */
+	__u8 quiet;  /* an end that may be another function's: without a begin it is not counted */
+	__u8 switched; /* the thread may switch its stack inside of the function */
 	struct er_place jump; /* of an end, as in er_probe_site */
 	__s64 low[ER_SPAN_PARTS], high[ER_SPAN_PARTS];
 	struct er_place places[ER_SPAN_ARGS]; /* of the arguments, in the order of the SPEC */

@@ -14,7 +14,8 @@
  * - A function's return: by the stack pointer, as the kernel finds a return that it probes. A call
  *   whose frame is below the stack pointer of a later call or return has been left, by longjmp or
  *   an exception. Its end is dated when this is noticed. If exceptions may pass through it, there is
- *   no return probe: the ends are breakpoints on the instructions that return or jump out.
+ *   no return probe: the ends are breakpoints on the instructions that return or jump out. So they are
+ *   if the thread may switch its stack inside; then stack pointers are only compared for equality.
  * - A pair of functions or probes: the end belongs to the newest open begin of its name. A begin
  *   whose name is open, in a frame that is not deeper, replaces it: the first one was left.
  * - A system call: there is one at most.

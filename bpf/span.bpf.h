@@ -22,7 +22,7 @@ struct span_stack {
 	__u8 used;      /* slots that were ever used */
 	__u8 open;      /* that are not muted */
 	__u8 mute;      /* the call that ends does not pass the tests */
-	__u8 noroom;    /* calls that found no room since the outermost span began; their ends have no begin */
+	__u32 noroom;   /* calls that found no room since the outermost span began; their ends have no begin */
 	__u32 tid, how; /* for spans that are being closed, */
 	struct span_times now; /* and when */
 	struct span_result res; /* of the span that ends; not on the stack: old kernels allow 512 bytes for all calls */
@@ -118,7 +118,7 @@ static __always_inline bool left_at_begin(const struct span_slot *slot, const st
 {
 	if (site->kind != ER_SPAN_FUNCTION)
 		return slot->kind == site->kind && slot->name == site->name && slot->sp <= sp;
-	if (slot->kind != ER_SPAN_FUNCTION || slot->sp > sp)
+	if (slot->kind != ER_SPAN_FUNCTION || slot->sp > sp || (slot->switched && slot->sp < sp))
 		return false;
 	/* Another name of this call, or of one that was left: then that name's own begin closes it. */
 	if (slot->sp == sp && slot->place == site->place && slot->name != site->name)
@@ -137,7 +137,7 @@ static __always_inline bool ends_here(const struct span_slot *slot, const struct
 static __always_inline bool left_at_end(const struct span_slot *slot, const struct er_span_site *site,
 					__u64 sp)
 {
-	return site->kind == ER_SPAN_FUNCTION && slot->kind == ER_SPAN_FUNCTION &&
+	return site->kind == ER_SPAN_FUNCTION && slot->kind == ER_SPAN_FUNCTION && !slot->switched &&
 	       slot->sp + site->popped < sp;
 }
 
@@ -277,7 +277,7 @@ static __always_inline bool span_begin(const struct er_span_site *site, __u32 ke
 	}
 	i = s ? span_take_slot(s) : 0;
 	if (!i || !t) {
-		if (s && s->noroom < 255)
+		if (s)
 			s->noroom++;
 		if (!muted)
 			span_no_room(site->name);
@@ -289,6 +289,7 @@ static __always_inline bool span_begin(const struct er_span_site *site, __u32 ke
 	slot->name = site->name;
 	slot->place = site->place;
 	slot->kind = site->kind;
+	slot->switched = site->switched;
 	slot->below = s->top;
 	slot->ntext = 0;
 	for (int j = 0; j < ER_SPAN_ARGS; j++)

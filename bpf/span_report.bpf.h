@@ -24,7 +24,8 @@ struct span_slot {
 	__u32 place;  /* er_span_site */
 	__u8 kind;    /* enum er_span_kind */
 	__u8 below;   /* the next older open span, or the next free slot: index + 1; 0: none */
-	__u16 ntext;
+	__u8 ntext;
+	__u8 switched; /* er_span_site */
 	char text[ER_SPAN_TEXT];
 };
 

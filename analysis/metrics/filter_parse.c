@@ -392,6 +392,19 @@ struct node *parse_cond(struct parser *ps)
 	return a && parse_accept(ps, "?") ? parse_branches(ps, a, at) : a;
 }
 
+/* What to write instead of the text behind a whole expression. */
+static const char *unexpected(const char *p)
+{
+	size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz");
+
+	if (*p == '=')
+		return "an operator is expected here: == compares";
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i].name) == n && !memcmp(units[i].name, p, n))
+			return "an operator is expected here; a unit follows its number without a blank, as in 10ms";
+	return "an operator is expected here";
+}
+
 static struct filter *parse_all(struct parser *ps, bool text_too)
 {
 	struct filter *f = ps->f;
@@ -404,7 +417,7 @@ static struct filter *parse_all(struct parser *ps, bool text_too)
 	f->root = parse_cond(ps);
 	skip_blanks(ps);
 	if (f->root && *ps->p)
-		parse_fail(ps, ps->p, "an operator is expected here");
+		parse_fail(ps, ps->p, unexpected(ps->p));
 	else if (f->root && node_is_set(f->root))
 		parse_fail(ps, ps->text, text_too ? "the expression is a set, not a number" :
 			   "a set is not a condition; write e.g. FNAME('read') SOME IN STACK, or LEAF IN FNAME('read')");

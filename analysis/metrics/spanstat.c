@@ -217,6 +217,19 @@ static void rank_quantiles(struct stats *x, struct span_stat *st)
 	}
 }
 
+/* If the recorder does not know the longest call: the longest that is known, or the histogram's last bucket. */
+static void take_max(struct span_stat *st)
+{
+	const struct span_row *row = &st->name->sum;
+	uint64_t last = span_hist_quantile(row->hist, 1);
+
+	st->max_rough = st->name->max_unknown;
+	if (!st->max_rough || row->max_ns > st->max_ns)
+		st->max_ns = row->max_ns;
+	if (span_bucket(st->max_ns) < span_bucket(last))
+		st->max_ns = last;
+}
+
 static void take_exact(struct span_stat *st)
 {
 	const struct span_row *row = &st->name->sum;
@@ -232,7 +245,7 @@ static void take_exact(struct span_stat *st)
 	if (span_all_recorded(st->name))
 		return;
 	st->rough = true;
-	st->max_ns = row->max_ns;
+	take_max(st);
 	for (int q = 0; q < 3; q++)
 		st->quantile_ns[q] = span_hist_quantile(row->hist, span_quantiles[q]);
 	st->slow_sampled = row->lost || !row->threshold_ns ||
@@ -246,7 +259,7 @@ static void finish(struct stats *x, struct span_stat *st, bool filtered)
 	add_reasons(&st->all, &st->rest);
 	add_reasons(&st->all, &st->slow);
 	rank_quantiles(x, st);
-	st->estimated = st->rough = st->slow_sampled = !span_all_recorded(st->name);
+	st->estimated = st->rough = st->max_rough = st->slow_sampled = !span_all_recorded(st->name);
 	if (st->name->hist && !filtered)
 		take_exact(st);
 }

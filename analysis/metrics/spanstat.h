@@ -47,6 +47,7 @@ struct span_stat {
 	bool exact;          /* all calls are counted; false: the recorded ones that pass */
 	bool estimated;      /* number and sums of all calls are estimates from a sample */
 	bool rough;          /* quantiles are from a histogram or a sample */
+	bool max_rough;      /* so is the longest call */
 	bool slow_sampled;   /* not each of the slowest has a record, so their sums are estimates */
 	bool split;          /* user and system time are known for all, else only run_ns */
 	struct span_sum all, slow, rest; /* slow and rest: recorded calls only */

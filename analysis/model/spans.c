@@ -188,6 +188,7 @@ static void add_sums(struct spans *sp, const struct experiment *e)
 		struct span_name *n = &sp->names.data[id];
 
 		add_row(&n->sum, row);
+		n->max_unknown |= row->count && !row->max_ns;
 		if (row->hist)
 			add_hist(n, row->hist);
 	}

@@ -41,6 +41,7 @@ struct span_name {
 	 */
 	struct span_row sum;
 	uint64_t *hist;
+	bool max_unknown; /* sum.max_ns lacks that of a recording: of a segment that is not the first */
 	size_t first, n; /* its recorded calls in `ranked` */
 	size_t nwhole;   /* how many of them are whole (span_is_whole), */
 	size_t nover;    /* and of these: surely recorded (SPAN_OVER) */

@@ -15,7 +15,7 @@
 #include "analysis/views/singlewait.h"
 #include "analysis/views/spanrows.h"
 
-enum { STACKS_SHOWN = 3 };
+enum { STACKS_SHOWN = 3, MUCH = 10 /* percent of the call */ };
 
 /* A moment of the call: a wait, or the begin of a call inside it. */
 struct moment {
@@ -203,6 +203,7 @@ static const char *samples_text(struct timeline *tl)
 static void put_rests(struct timeline *tl, const enum er_mstate *states, size_t n)
 {
 	bool samples = false;
+	int64_t without = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bool on_cpu = mstate_descs[states[i]].on_cpu;
@@ -213,9 +214,12 @@ static void put_rests(struct timeline *tl, const enum er_mstate *states, size_t 
 			continue;
 		r = put_part(tl, states[i], ns);
 		put_text(r, COL_TEXT, on_cpu && !samples ? samples_text(tl) :
-				      on_cpu ? "" : "not recorded one by one");
+				      on_cpu ? "" : "waits without a record");
 		samples |= on_cpu;
+		without += on_cpu ? 0 : ns;
 	}
+	if (percent_of(without, length(tl->call)) > MUCH)
+		put_note(tl->w.t, "Waits without a record are short or were not sampled: `er_kernel -s on' records each long one.");
 }
 
 static void put_title(struct timeline *tl)
@@ -243,12 +247,12 @@ static void put_outer(struct timeline *tl)
 
 		if ((int64_t)c->id != parent)
 			continue;
-		put_note(tl->w.t, "Made in span %s %" PRIu32 ", of %.3f ms.",
+		put_note(tl->w.t, "Called in span %s %" PRIu32 ", which took %.3f ms.",
 			 tl->sp->names.data[c->name].sum.name, c->rank, (double)length(c) / 1e6);
 		return;
 	}
 	if (parent)
-		put_note(tl->w.t, "Made in a call that has no record.");
+		put_note(tl->w.t, "Called in a call of a span that has no record.");
 }
 
 static void put_sum(struct timeline *tl, const enum er_mstate *states, size_t n)

@@ -47,7 +47,7 @@ static void put_columns(struct table *t)
 		vec_push(&t->columns, columns[i]);
 }
 
-enum { SHORT_NS = 100000 };
+enum { SHORT_NS = 100000, MSEC_NS = 1000000 };
 
 /* Durations are in microseconds if half of the calls of each name are too short for milliseconds. */
 static void choose_unit(struct table *t, const span_stat_vec *stats)
@@ -104,17 +104,17 @@ static double mean_duration(const struct span_sum *sum)
 	return sum->count > 0 ? sum->dur_ns / sum->count : 0;
 }
 
-/* "q: slow by 50.191 ms of Sleep, writeback" */
+/* "q: slow by 50.191 ms of Sleep, writeback". Long times are in ms even if the columns are in us. */
 static const char *headline(struct table *t, const struct span_stat *st)
 {
 	struct buf b = { 0 };
-	bool brief = t->columns.data[COL_MEAN].kind == CELL_USEC;
 	int state = span_slow_state(st);
 	enum er_reason reason;
 
 	buf_puts(&b, st->name->sum.name);
 	if (state >= 0) {
 		double more = span_mean(&st->slow, state) - span_rest_mean(st, state);
+		bool brief = t->columns.data[COL_MEAN].kind == CELL_USEC && more < MSEC_NS;
 
 		reason = span_slow_reason(st, state);
 		buf_printf(&b, ": slow by %s%.3f %s of %s", st->slow_sampled ? "~" : "",
@@ -141,7 +141,7 @@ static void put_name(struct view_state *v, struct table *t, const struct span_st
 	if (st->all.count > 0) {
 		for (int q = 0; q < 3; q++)
 			put_length(t, r, columns[q], st->quantile_ns[q], st->rough);
-		put_length(t, r, COL_MAX, st->max_ns, false);
+		put_length(t, r, COL_MAX, st->max_ns, st->max_rough);
 		put_length(t, r, COL_MEAN, mean_duration(&st->all), st->estimated);
 	}
 	if (st->slow.count > 0)
@@ -218,13 +218,14 @@ static void put_losses(struct table *t, const struct span_name *n)
 
 	note_count(t, name, n->sum.lost, "record was lost: that call is counted, but not listed",
 		   "records were lost: those calls are counted, but not listed");
-	note_count(t, name, n->sum.noroom, "begin found no room, too deep or too many: not counted",
-		   "begins found no room, too deep or too many: not counted");
-	note_count(t, name, n->sum.unended,
-		   "call never returned: left, ended with its thread, or open; not counted",
-		   "calls never returned: left, ended with their threads, or open; not counted");
-	note_count(t, name, n->sum.nobegin, "end without a begin: not counted",
-		   "ends without a begin: not counted");
+	note_count(t, name, n->sum.noroom, "call is not counted, because its thread was in 32 others already",
+		   "calls are not counted, because their threads were in 32 others already");
+	note_count(t, name, n->sum.unended, "call is not counted, because it did not return: longjmp, an exception, "
+		   "exec, or the end of the thread or of the recording ended it",
+		   "calls are not counted, because they did not return: longjmp, an exception, exec, or the end of the "
+		   "thread or of the recording ended them");
+	note_count(t, name, n->sum.nobegin, "end is not counted, because its begin was not recorded",
+		   "ends are not counted, because their begins were not recorded");
 }
 
 /* Short waits often have no record, and so no reason. */
@@ -233,8 +234,8 @@ static void put_unrecorded(struct table *t, const struct span_stat *st)
 	int state = span_slow_state(st);
 
 	if (state >= 0 && !mstate_descs[state].on_cpu && !span_slow_reason(st, state))
-		put_note(t, "%s: no wait of slow calls in %s was recorded: `er_kernel -s' records each "
-			 "wait above a length.", st->name->sum.name, span_state_name(state));
+		put_note(t, "%s: why slow calls were in %s is unknown, because none of these waits was recorded: "
+			 "`er_kernel -s on' records each long wait.", st->name->sum.name, span_state_name(state));
 }
 
 static void put_notes(struct view_state *v, struct table *t, const span_stat_vec *stats)

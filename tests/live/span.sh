@@ -208,6 +208,10 @@ refused 'states off' --span a=syscall:read --states off
 refused 'not a duration' --span a=syscall:read --span-over 5
 refused 'not a rate' --span a=syscall:read --span-limit 0
 refused 'without --span' --span-over 5ms
+refused 'leave one of the two out' --span a=syscall:read --span-over 5ms --span-limit unlimited
+refused 'longer than 100 characters' --span "$(printf '%0101d' 0)=syscall:read"
+refused 'does not return' --span a=syscall:exit_group
+refused 'leave it out' --span "a=usdt:$O/lib/libcollectorAPI.so:er:span_begin,span_end(9:int)"
 
 # C++: exceptions pass through spanned functions. Their ends are breakpoints, not return probes.
 command -v g++ >/dev/null || { skip "C++" "not installed: apt-get install g++"; exit; }

@@ -51,14 +51,15 @@ check_that "calls that are too deep are counted" "$(value f count deep.er) == 32
 	$(query 'sum(nobegin + unended + lost) from span' deep.er) == 0" "$(cat deep.er/spans.xml)"
 none_vanished deep.er
 
-# The same in a thread that is older than the recording.
+# The same in a thread that is older than the recording; of pairs the kernel sees each end.
 rm -f go
 "$p" deep go & deep=$!
-must_record old.er -q 0 -T "$deep" --span "f=$p:recurse" -- sh -c "
+must_record old.er -q 0 -T "$deep" --span "f=$p:recurse" --span "pair=$p:opens,closes" -- sh -c "
 	: >go
 	while kill -0 $deep 2>/dev/null; do sleep 0.05; done"
 wait "$deep"
 check_that "each of them is counted once" "$(value f count old.er) == 32 && $(value f noroom old.er) == 68 &&
+	$(value pair count old.er) == 32 && $(value pair noroom old.er) == 368 &&
 	$(query 'sum(nobegin + unended + lost) from span' old.er) == 0" "$(cat old.er/spans.xml)"
 none_vanished old.er
 

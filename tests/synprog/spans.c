@@ -12,9 +12,9 @@
  * tested(9), which returns 5 less; and opens(2), opens(1), closes(), a nap, closes(), each opens() in a
  * deeper frame. spans calls: opens files, one by a path that is in no page of the process. spans beat
  * FILE: calls beat() until FILE exists and then 20 times more; prints beats<TAB>number. spans deep FILE:
- * waits until FILE exists, and then nests a hundred calls of recurse(). spans system: calls in_kernel(),
- * which makes the kernel work. spans churn N: calls empty() N times; prints the ns of
- * CPU time, and of time, of a call.
+ * waits until FILE exists, and then nests a hundred calls of recurse(), and 400 pairs of opens() and
+ * closes(). spans system: calls in_kernel(), which makes the kernel work. spans churn N: calls empty() N
+ * times; prints the ns of CPU time, and of time, of a call.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,8 @@
 
 #define FUNCTION __attribute__((noinline))
 
-enum { COMPUTES = 40, SLEEPS = 10, LOCKS = 5, EMPTIES = 2000, JUMPS = 4, DEPTH = 6, DEEP = 100, THREADS = 3 };
+enum { COMPUTES = 40, SLEEPS = 10, LOCKS = 5, EMPTIES = 2000, JUMPS = 4, DEPTH = 6, DEEP = 100, PAIRS = 400,
+       THREADS = 3 };
 
 static int64_t ns(clockid_t id)
 {
@@ -223,6 +224,7 @@ static void recurse_after(const char *file)
 	while (access(file, F_OK))
 		nap(1000);
 	recurse(DEEP - 1);
+	nest(PAIRS);
 }
 
 FUNCTION void in_kernel(int fd)

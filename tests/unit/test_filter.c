@@ -280,6 +280,11 @@ static void test_caret(void **state)
 	assert_string_equal(o.diag.msgs[2].text, "             ^");
 	assert_null(filter_parse(o.session, NULL, "COMM==\"\x01\" $", &o.diag));
 	assert_string_equal(o.diag.msgs[5].text, "               ^");
+	/* What is often meant is said. */
+	assert_null(filter_parse(o.session, NULL, "PID = 3", &o.diag));
+	assert_string_equal(o.diag.msgs[6].text, "filter: column 5: an operator is expected here: == compares");
+	assert_null(filter_parse(o.session, NULL, "PID > 10 ms", &o.diag));
+	assert_non_null(strstr(o.diag.msgs[9].text, "without a blank, as in 10ms"));
 	fixture_free(&o);
 }
 

@@ -184,11 +184,21 @@ static void test_refused(void **state)
 		{ "f(arg1 == -1)", "FUNCTION if arg2 > 1000" },
 		{ "tp:sched:sched_process_fork(parent_pid:int)", "(1:int) for the first one" },
 	};
+
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++)
+		refused(PROBE_FOR_PROBE, probes[i].text, probes[i].why);
+}
+
+static void test_refused_spans(void **state)
+{
 	static const struct {
 		const char *text, *why;
 	} spans[] = {
 		{ "libc:f", "no name" },
 		{ "x=libc:f,", "behind the comma" },
+		{ "x=libc:f,g,h", "leave the others out" },
+		{ "x=libc:f(1)", "(1:int) for the first one as a number" },
+		{ "x=libc:f if", "not a filter" },
 		{ "x=libc:f%return", "leave %return out" },
 		{ "x=libc:a.c:7,a.c:9", "write BINARY:FUNCTION,FUNCTION2, or one line" },
 		{ "x=libc:a.c:7,f", "write BINARY:FUNCTION,FUNCTION2, or one line" },
@@ -200,8 +210,6 @@ static void test_refused(void **state)
 		{ "x=usdt:a:b:c,d if ret == 0", "leave ret out" },
 	};
 
-	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++)
-		refused(PROBE_FOR_PROBE, probes[i].text, probes[i].why);
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
 		refused(PROBE_FOR_SPAN, spans[i].text, spans[i].why);
 }
@@ -279,7 +287,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),   cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_other_kinds), cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused_spans),
+		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_patterns),    cmocka_unit_test(test_nearest),
 	};
 

@@ -156,6 +156,9 @@ static int check_whole(const struct options *o, struct diag *d)
 				     "two out", needs_states);
 	if (p->span_over_ns && !p->spans.len)
 		return diag_error(d, "--span-over: has no effect without --span: add --span NAME=SPEC");
+	if (p->span_over_ns && !p->span_limit)
+		return diag_error(d, "--span-over: has no effect with --span-limit unlimited, which records each call: "
+				     "leave one of the two out");
 	if (o->ctl_pid && o->action == ACTION_RECORD)
 		return diag_error(d, "--pid: selects a recorder for --ctl, which is missing: "
 				     "-T records a process");

@@ -269,6 +269,9 @@ static int report(const struct probe_spec *s, pid_t pid, int err, struct diag *d
 	if (err == -EINVAL)
 		return diag_error(d, "%s '%s': '%s' is not a regular file: write the path of a program "
 				     "or library", option, s->text, s->binary);
+	if (err == -ENOENT)
+		return diag_error(d, "%s '%s': cannot open the binary '%s': there is no such file: write its path; for one "
+				     "in a container PID/path, with the PID of a process in it", option, s->text, s->binary);
 	diag_errno(d, -err, "%s '%s': cannot open the binary '%s'", option, s->text, s->binary);
 	return -1;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/symbols/symtab.h"
+#include "user/probe/rawsyms.h"
 #include "user/unwind/insn.h"
 
 enum { RANGES_MAX = 8, CODE_MAX = 1 << 20, ENDS_MAX = 64 };
@@ -25,6 +26,16 @@ bool ends_unwound(const struct image_file *im)
 			return true;
 	}
 	return false;
+}
+
+/* Of libc, boost and PHP, Ruby, libcoro, libco. */
+bool ends_switched(const struct image_file *im)
+{
+	static const char *const switches[] = {
+		"makecontext", "*jump_fcontext", "coroutine_transfer", "coro_transfer", "co_switch", NULL
+	};
+
+	return rawsyms_any(im->elf, switches);
 }
 
 /* A part of the function. */

@@ -10,9 +10,8 @@
 #include "user/probe/ends.h"
 #include "user/probe/image.h"
 #include "user/probe/match.h"
+#include "user/probe/rawsyms.h"
 #include "user/probe/returns.h"
-
-enum { SYMBOLS_LOOKED_AT = 4 << 20 };
 
 /* Words of struct pt_regs. */
 enum {
@@ -22,7 +21,8 @@ enum {
 
 struct function_search {
 	const struct symtab *t;
-	bool unwound; /* returns may not be probed: exceptions may pass */
+	bool unwound; /* returns may not be probed: exceptions may pass, */
+	bool switched; /* or the thread may have another stack by then */
 	bool returns; /* returns are probed */
 	bool many;    /* the name has wildcards: what cannot be probed is left out */
 	const struct probe_spec *s;
@@ -154,61 +154,6 @@ static char *wanted_name(const struct function_search *f, const struct sym *sym)
 	return NULL;
 }
 
-/*
- * What the symbol tables of the file itself say of an address or a name. `kind` is the type of the
- * symbol, STT_…; `undefined`: another file has it.
- */
-struct raw_look {
-	const char *name; /* NULL: look for `addr` */
-	uint64_t addr;
-	bool found, undefined, ifunc, data;
-};
-
-static void look_at_symbol(struct raw_look *l, const GElf_Sym *sym, const char *name)
-{
-	unsigned type = GELF_ST_TYPE(sym->st_info);
-
-	if (l->name ? !name || strcmp(l->name, name) : sym->st_value != l->addr)
-		return;
-	l->found = true;
-	if (sym->st_shndx == SHN_UNDEF)
-		l->undefined = true;
-	else if (type == STT_GNU_IFUNC)
-		l->ifunc = true;
-	else if (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON)
-		l->data = true;
-}
-
-static void look_in_table(struct raw_look *l, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), n;
-	GElf_Sym sym;
-
-	n = data && entry ? data->d_size / entry : 0;
-	for (size_t i = 1; i < n && i < SYMBOLS_LOOKED_AT && gelf_getsym(data, i, &sym); i++)
-		look_at_symbol(l, &sym, l->name ? elf_strptr(elf, sh->sh_link, sym.st_name) : NULL);
-}
-
-static struct raw_look look_raw(Elf *elf, const char *name, uint64_t addr)
-{
-	struct raw_look l = { .name = name, .addr = addr };
-	bool had[2] = { false, false };
-	GElf_Shdr sh;
-
-	for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
-		bool dynamic;
-
-		if (!gelf_getshdr(s, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
-			continue;
-		dynamic = sh.sh_type == SHT_DYNSYM;
-		if (!had[dynamic])
-			look_in_table(&l, elf, s, &sh);
-		had[dynamic] = true;
-	}
-	return l;
-}
-
 static const char by_ifunc[] = "chosen when the program starts (IFUNC)";
 static const char no_ends[] = "a function whose code does not show where it returns";
 
@@ -227,16 +172,21 @@ static int find_ends(const struct function_search *f, const struct sym *sym, pro
 	return err;
 }
 
+static bool needs_ends(const struct function_search *f)
+{
+	return f->returns && (f->unwound || f->switched);
+}
+
 /* Why the function cannot be probed; NULL: it can. Its ends are found if they are needed. */
 static const char *refusal(struct function_search *f, const struct sym *sym, probe_ends *ends)
 {
-	const char *why = f->returns && !f->unwound ? returns_unsafe(sym) : NULL;
+	const char *why = f->returns && !needs_ends(f) ? returns_unsafe(sym) : NULL;
 
-	if (look_raw(f->im->elf, NULL, sym->addr).ifunc) {
+	if (rawsyms_at(f->im->elf, sym->addr).ifunc) {
 		f->ifunc = true;
 		return by_ifunc;
 	}
-	if (f->returns && f->unwound && find_ends(f, sym, ends))
+	if (needs_ends(f) && find_ends(f, sym, ends))
 		return no_ends;
 	return why;
 }
@@ -248,9 +198,10 @@ static int refuse(const struct function_search *f, const char *name, const char 
 	if (why == by_ifunc)
 		return 0;
 	if (why == no_ends)
-		return diag_error(f->d, "%s '%s': an exception thrown through %s would end the program while "
+		return diag_error(f->d, "%s '%s': %s %s would %s the program while "
 				  "its return is probed, and its code does not show where it returns: %s",
-				  probe_option(f->s), f->s->text, name, instead);
+				  probe_option(f->s), f->s->text, f->unwound ? "an exception thrown through" :
+				  "a switch to another stack in", name, f->unwound ? "end" : "crash", instead);
 	return diag_error(f->d, "%s '%s': %s is %s: the program would crash if its return was probed: %s",
 			  probe_option(f->s), f->s->text, name, why, instead);
 }
@@ -291,6 +242,7 @@ static int take(struct function_search *f, const struct sym *sym, char *name)
 	site = &f->ret->sites.data[f->ret->sites.len - 1];
 	set_places(f, site);
 	site->ends = ends;
+	site->switched = f->switched;
 	return 0;
 }
 
@@ -376,7 +328,7 @@ static int report_left(const struct function_search *f)
 static int not_found(struct function_search *f, const struct symtab_opts *o)
 {
 	const char *option = probe_option(f->s), *path = f->im->binary->path;
-	struct raw_look l = look_raw(f->im->elf, f->name, 0);
+	struct rawsyms l = rawsyms_named(f->im->elf, f->name);
 	__cleanup(freep) char *near = NULL;
 	size_t copies;
 
@@ -423,6 +375,7 @@ static void set_returns(struct function_search *f)
 {
 	f->returns = f->s->ret || (f->s->use == PROBE_FOR_SPAN && !f->s->second);
 	f->unwound = f->returns && ends_unwound(f->im);
+	f->switched = f->returns && ends_switched(f->im);
 }
 
 int functions_add(const struct probe_spec *s, const struct image_file *im, const char *name,
@@ -533,7 +486,8 @@ int functions_add_line(const struct probe_spec *s, const struct image_file *im, 
 		       struct probe_sites *ret)
 {
 	struct function_search f = { .s = s, .im = im, .name = s->first, .ret = ret, .d = d,
-				     .returns = true, .unwound = ends_unwound(im) };
+				     .returns = true, .unwound = ends_unwound(im),
+				     .switched = ends_switched(im) };
 	const struct symtab_opts o = { .path = im->binary->path };
 	struct symtab *t;
 	int err;

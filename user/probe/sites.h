@@ -43,6 +43,7 @@ struct probe_site {
 	const char *binary;    /* its path */
 	char *name;            /* function, provider:probe or file:line; C++ names as in the source */
 	bool second;           /* of FUNCTION2 or PROBE2 */
+	bool switched;         /* the thread may switch its stack inside */
 	struct er_place places[ER_PROBE_VALUES]; /* of the spec's values; ER_PLACE_NONE in `second` */
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "user/probe/spec.h"
+#include "user/probe/spec_impl.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +8,19 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 
-enum { SPEC_MAX = 4096, NUMBER_MAX = 64 };
+enum { SPEC_MAX = 4096, LABEL_MAX = 100 };
 
 const char *probe_option(const struct probe_spec *s)
 {
 	return s->use == PROBE_FOR_SPAN ? "--span" : "--probe";
 }
 
-static int bad(const struct probe_spec *s, struct diag *d, const char *why)
+int spec_bad(const struct probe_spec *s, struct diag *d, const char *why)
 {
 	return diag_error(d, "%s '%s': %s", probe_option(s), s->text, why);
 }
 
-static char *skip(char *p)
+char *spec_skip(char *p)
 {
 	while (*p == ' ')
 		p++;
@@ -32,228 +31,6 @@ static void trim_end(char *p)
 {
 	for (size_t n = strlen(p); n && p[n - 1] == ' '; n--)
 		p[n - 1] = '\0';
-}
-
-/* --- values and tests --- */
-
-struct value_type {
-	const char *name;
-	bool is_string;
-	unsigned size;
-	bool is_signed;
-};
-
-static const struct value_type types[] = {
-	{ "str", true, 8, false }, { "int", false, 0, true },
-	{ "s8", false, 1, true },  { "u8", false, 1, false },
-	{ "s16", false, 2, true }, { "u16", false, 2, false },
-	{ "s32", false, 4, true }, { "u32", false, 4, false },
-	{ "s64", false, 8, true }, { "u64", false, 8, false },
-};
-
-static const struct value_type *find_type(const char *p, size_t n)
-{
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (strlen(types[i].name) == n && !memcmp(types[i].name, p, n))
-			return &types[i];
-	return NULL;
-}
-
-/* "3" or "ret". Returns the text behind it; NULL: neither. */
-static char *take_number(char *p, unsigned *number)
-{
-	char *end;
-	long n;
-
-	if (!strncmp(p, "ret", 3) && !isalnum((unsigned char)p[3])) {
-		*number = PROBE_RETURNED;
-		return p + 3;
-	}
-	if (!isdigit((unsigned char)*p))
-		return NULL;
-	n = strtol(p, &end, 10);
-	if (n < 1 || n > NUMBER_MAX)
-		return NULL;
-	*number = n;
-	return end;
-}
-
-static struct probe_value *find_value(struct probe_spec *s, unsigned number)
-{
-	for (size_t i = 0; i < s->nvalues; i++)
-		if (s->values[i].number == number)
-			return &s->values[i];
-	return NULL;
-}
-
-static struct probe_value *add_value(struct probe_spec *s, unsigned number)
-{
-	struct probe_value *v = find_value(s, number);
-
-	if (v)
-		return v;
-	if (s->nvalues == ER_PROBE_VALUES)
-		return NULL;
-	v = &s->values[s->nvalues++];
-	*v = (struct probe_value){ .number = number, .is_signed = true };
-	return v;
-}
-
-/* One "2:int" of the list. Returns the text behind it; NULL after a report. */
-static char *take_argument(struct probe_spec *s, char *p, struct diag *d)
-{
-	const struct value_type *t;
-	struct probe_value *v;
-	unsigned number;
-	size_t n;
-
-	p = take_number(skip(p), &number);
-	if (!p || *p != ':') {
-		bad(s, d, "not an argument: write its number, or ret, and its type, such as (1:str,2:int)");
-		return NULL;
-	}
-	n = strspn(++p, "abcdefghijklmnopqrstuvwxyz0123456789");
-	t = find_type(p, n);
-	if (!t) {
-		bad(s, d, "not the type of an argument: write str, int, or a size: s8 u8 s16 u16 s32 u32 "
-			  "s64 u64");
-		return NULL;
-	}
-	if (find_value(s, number)) {
-		bad(s, d, "an argument occurs twice: leave one out");
-		return NULL;
-	}
-	v = add_value(s, number);
-	if (!v) {
-		bad(s, d, "more than 4 arguments: leave some out");
-		return NULL;
-	}
-	v->recorded = true;
-	v->is_string = t->is_string;
-	v->size = t->size;
-	v->is_signed = t->is_signed;
-	return skip(p + n);
-}
-
-static int parse_arguments(struct probe_spec *s, char *list, struct diag *d)
-{
-	for (char *p = list; (p = take_argument(s, p, d)); p++) {
-		if (!*p)
-			return 0;
-		if (*p != ',') {
-			return bad(s, d, "no comma between two arguments: write them as (1:str,2:int)");
-		}
-	}
-	return -1;
-}
-
-/*
- * The "(...)" at the end of text that is a list of arguments, not the parameters of a C++ function:
- * it begins with a number or ret, and a colon. NULL: there is none.
- */
-static char *argument_list(char *text)
-{
-	char *open = strrchr(text, '('), *p;
-	unsigned number;
-	size_t n = strlen(text);
-
-	if (!open || text[n - 1] != ')')
-		return NULL;
-	p = take_number(skip(open + 1), &number);
-	if (!p || *p != ':' || p[1] == ':')
-		return NULL;
-	text[n - 1] = '\0';
-	return open;
-}
-
-/* A pattern such as "f(int*" may leave its parenthesis open. */
-static bool is_unclosed(const char *text)
-{
-	const char *open = strrchr(text, '(');
-
-	return open && !strpbrk(open, ")*");
-}
-
-static char *take_op(char *p, unsigned *op)
-{
-	static const struct {
-		const char *text;
-		enum er_test_op op;
-	} ops[] = {
-		{ "==", ER_TEST_EQ }, { "!=", ER_TEST_NE }, { "<=", ER_TEST_LE }, { ">=", ER_TEST_GE },
-		{ "<", ER_TEST_LT },  { ">", ER_TEST_GT },  { "&", ER_TEST_BITS },
-	};
-
-	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		size_t n = strlen(ops[i].text);
-
-		if (strncmp(p, ops[i].text, n))
-			continue;
-		*op = ops[i].op;
-		return p + n;
-	}
-	return NULL;
-}
-
-/* A whole number, with a sign, decimal or 0x. Returns the text behind it; NULL: none. */
-static char *take_constant(char *p, uint64_t *ret)
-{
-	bool minus = *p == '-', hex;
-	char *end;
-
-	p += minus;
-	hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
-	if (!isdigit((unsigned char)*p))
-		return NULL;
-	errno = 0;
-	*ret = strtoull(p, &end, hex ? 16 : 10);
-	if (errno)
-		return NULL;
-	*ret = minus ? -*ret : *ret;
-	return end;
-}
-
-/* One "arg1 > 4096". Returns the text behind it; NULL: not a test. */
-static char *take_test(char *p, unsigned *number, struct er_test *t)
-{
-	uint64_t constant = 0;
-
-	p = skip(p);
-	if (!strncmp(p, "arg", 3) && isdigit((unsigned char)p[3]))
-		p += 3;
-	else if (strncmp(p, "ret", 3))
-		return NULL;
-	p = take_number(p, number);
-	p = p ? take_op(skip(p), &t->op) : NULL;
-	p = p ? take_constant(skip(p), &constant) : NULL;
-	t->constant = constant;
-	return p;
-}
-
-static int parse_tests(struct probe_spec *s, char *p, struct diag *d)
-{
-	for (;;) {
-		struct probe_value *v;
-		struct er_test t = { 0 };
-		unsigned number;
-
-		p = take_test(p, &number, &t);
-		p = p ? skip(p) : NULL;
-		if (!p || (*p && strncmp(p, "&&", 2)))
-			return bad(s, d, "not a filter behind 'if': write comparisons such as arg1 > 4096 && "
-					 "ret == 0");
-		v = add_value(s, number);
-		if (!v || s->ntests == ER_PROBE_TESTS)
-			return bad(s, d, "more than 4 arguments or comparisons: leave some out");
-		if (v->is_string)
-			return bad(s, d, "a filter cannot compare a string: give the argument a type such "
-					 "as u64 to compare its address");
-		t.value = v - s->values;
-		s->tests[s->ntests++] = t;
-		if (!*p)
-			return 0;
-		p += 2;
-	}
 }
 
 /* --- the target --- */
@@ -295,13 +72,16 @@ static int split_pair(struct probe_spec *s, char *names, struct diag *d)
 	if (comma) {
 		*comma = '\0';
 		if (s->use == PROBE_FOR_PROBE)
-			return bad(s, d, two_places);
+			return spec_bad(s, d, two_places);
 		if (!comma[1])
-			return bad(s, d, "no name behind the comma: write where the span ends");
+			return spec_bad(s, d, "no name behind the comma: write where the span ends");
+		if (outer_comma(comma + 1))
+			return spec_bad(s, d, "more than two places: a span has one to begin and one to end, so leave the "
+					 "others out");
 		s->second = xstrdup(comma + 1);
 	}
 	if (!*names)
-		return bad(s, d, "no name of a function or probe: write one behind the colon");
+		return spec_bad(s, d, "no name of a function or probe: write one behind the colon");
 	s->first = xstrdup(names);
 	return 0;
 }
@@ -324,7 +104,7 @@ static int parse_line(struct probe_spec *s, char *file, char *colon, struct diag
 	errno = 0;
 	line = strtoul(colon + 1, NULL, 10);
 	if (errno || !line || line > INT32_MAX)
-		return bad(s, d, "no such line: write a number from 1");
+		return spec_bad(s, d, "no such line: write a number from 1");
 	s->kind = PROBE_LINE;
 	s->line = line;
 	s->first = xstrndup(file, colon - file);
@@ -353,13 +133,13 @@ static int parse_function(struct probe_spec *s, char *p, struct diag *d)
 
 	s->binary = before_colon(&p);
 	if (!s->binary)
-		return bad(s, d, s->use == PROBE_FOR_SPAN ?
+		return spec_bad(s, d, s->use == PROBE_FOR_SPAN ?
 				 "no binary: write BINARY:FUNCTION, BINARY:FUNCTION,FUNCTION2, "
 				 "usdt:BINARY:PROVIDER:PROBE,PROBE2, syscall:NAME or mark" :
 				 "no binary: write BINARY:FUNCTION, usdt:BINARY:PROVIDER:PROBE, "
 				 "syscall:NAME or tp:CATEGORY:NAME");
 	if (pair_has_line(p))
-		return bad(s, d, s->use == PROBE_FOR_PROBE ? two_places :
+		return spec_bad(s, d, s->use == PROBE_FOR_PROBE ? two_places :
 				 "a line means the whole function that it is in, not one of two places: write "
 				 "BINARY:FUNCTION,FUNCTION2, or one line");
 	colon = line_colon(p);
@@ -369,7 +149,7 @@ static int parse_function(struct probe_spec *s, char *p, struct diag *d)
 	len = strlen(p);
 	if (len > n && !strcmp(p + len - n, suffix)) {
 		if (s->use == PROBE_FOR_SPAN)
-			return bad(s, d, "a span ends at the function's return by itself: leave %return out");
+			return spec_bad(s, d, "a span ends at the function's return by itself: leave %return out");
 		s->ret = true;
 		p[len - n] = '\0';
 	}
@@ -382,7 +162,7 @@ static int parse_usdt(struct probe_spec *s, char *p, struct diag *d)
 	s->binary = before_colon(&p);
 	s->group = s->binary ? before_colon(&p) : NULL;
 	if (!s->group)
-		return bad(s, d, "not a USDT probe: write usdt:BINARY:PROVIDER:PROBE");
+		return spec_bad(s, d, "not a USDT probe: write usdt:BINARY:PROVIDER:PROBE");
 	return split_pair(s, p, d);
 }
 
@@ -391,9 +171,9 @@ static int parse_tracepoint(struct probe_spec *s, char *p, struct diag *d)
 	s->kind = PROBE_TRACEPOINT;
 	s->group = before_colon(&p);
 	if (!s->group || !*p || strchr(p, ':'))
-		return bad(s, d, "not a tracepoint: write tp:CATEGORY:NAME, such as tp:sched:sched_switch");
+		return spec_bad(s, d, "not a tracepoint: write tp:CATEGORY:NAME, such as tp:sched:sched_switch");
 	if (s->use == PROBE_FOR_SPAN)
-		return bad(s, d, "a tracepoint has no end: write syscall:NAME or a function");
+		return spec_bad(s, d, "a tracepoint has no end: write syscall:NAME or a function");
 	s->first = xstrdup(p);
 	return 0;
 }
@@ -402,7 +182,7 @@ static int parse_syscall(struct probe_spec *s, char *p, struct diag *d)
 {
 	s->kind = PROBE_SYSCALL;
 	if (!*p)
-		return bad(s, d, "no system call: write its name, such as syscall:fsync");
+		return spec_bad(s, d, "no system call: write its name, such as syscall:fsync");
 	s->first = xstrdup(p);
 	return 0;
 }
@@ -411,11 +191,11 @@ static int parse_mark(struct probe_spec *s, char *p, struct diag *d)
 {
 	s->kind = PROBE_MARK;
 	if (s->use == PROBE_FOR_PROBE)
-		return bad(s, d, "marks are spans: write --span NAME=mark");
+		return spec_bad(s, d, "marks are spans: write --span NAME=mark");
 	if (!*p)
 		return 0;
 	if (!p[1])
-		return bad(s, d, "no binary: write mark, or mark:BINARY, the program or library that has the marks");
+		return spec_bad(s, d, "no binary: write mark, or mark:BINARY, the program or library that has the marks");
 	s->binary = xstrdup(p + 1);
 	return 0;
 }
@@ -454,38 +234,24 @@ static int check_values(const struct probe_spec *s, struct diag *d)
 		bool returned = s->values[i].number == PROBE_RETURNED;
 
 		if (s->use == PROBE_FOR_PROBE && returned != s->ret)
-			return bad(s, d, returned ? "only a return has a returned value: write FUNCTION%return" :
+			return spec_bad(s, d, returned ? "only a return has a returned value: write FUNCTION%return" :
 						    "a function's arguments are gone when it returns: "
 						    "record them at its beginning, without %return");
 		if (returned && (s->second || s->kind == PROBE_USDT))
-			return bad(s, d, "only a function or system call returns a value: leave ret out");
+			return spec_bad(s, d, "only a function or system call returns a value: leave ret out");
 		if (s->kind == PROBE_LINE && s->use == PROBE_FOR_PROBE)
-			return bad(s, d, "a line has no arguments: write a function");
+			return spec_bad(s, d, "a line has no arguments: write a function");
 		if (s->kind == PROBE_MARK)
-			return bad(s, d, "a mark has no arguments: leave them out");
+			return spec_bad(s, d, "a mark has no arguments: leave them out");
 	}
 	return 0;
 }
 
-/*
- * Parentheses at the end that are meant as a filter, or that name arguments: what to write instead. NULL:
- * neither. The parameters of a C++ function look like neither.
- */
-static const char *misread_list(char *text)
+static bool ends_with_if(const char *p)
 {
-	char *open = strrchr(text, '('), *p = open ? skip(open + 1) : NULL;
-	struct er_test test;
-	unsigned number;
-	size_t n, type;
+	size_t n = strlen(p);
 
-	if (!open || text[strlen(text) - 1] != ')')
-		return NULL;
-	if (take_test(p, &number, &test))
-		return "a filter in parentheses: write it behind the place, such as FUNCTION if arg2 > 1000";
-	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-	type = n && p[n] == ':' ? strspn(p + n + 1, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
-	return type && find_type(p + n + 1, type) ?
-	       "an argument has a number, not a name: write (1:int) for the first one" : NULL;
+	return n > 3 && !strcmp(p + n - 3, " if");
 }
 
 static int parse(struct probe_spec *s, char *p, struct diag *d)
@@ -501,21 +267,25 @@ static int parse(struct probe_spec *s, char *p, struct diag *d)
 	if (target)
 		s->name = xstrndup(p, target - p - 1);
 	else if (s->use == PROBE_FOR_SPAN)
-		return bad(s, d, "no name of letters, digits and _-. : write NAME=SPEC, such as "
+		return spec_bad(s, d, "no name of letters, digits and _-. : write NAME=SPEC, such as "
 				 "request=/usr/bin/server:handle");
+	if (s->name && strlen(s->name) > LABEL_MAX)
+		return spec_bad(s, d, "the name before the = is longer than 100 characters: write a shorter one");
 	p = target ? target : p;
 	trim_end(p);
-	if (is_unclosed(p))
-		return bad(s, d, "no ) behind the (: write arguments as (1:str,2:int)");
-	list = argument_list(p);
+	if (!tests && ends_with_if(p))
+		return spec_bad(s, d, spec_not_tests);
+	if (spec_is_unclosed(p))
+		return spec_bad(s, d, "no ) behind the (: write arguments as (1:str,2:int)");
+	list = spec_argument_list(p);
 	if (list) {
 		*list = '\0';
-		if (parse_arguments(s, list + 1, d))
+		if (spec_arguments(s, list + 1, d))
 			return -1;
-	} else if (misread_list(p)) {
-		return bad(s, d, misread_list(p));
+	} else if (spec_misread(p)) {
+		return spec_bad(s, d, spec_misread(p));
 	}
-	if (tests && parse_tests(s, tests, d))
+	if (tests && spec_tests(s, tests, d))
 		return -1;
 	trim_end(p);
 	if (!s->name)
@@ -530,7 +300,7 @@ int probe_spec_parse(enum probe_use use, const char *text, struct diag *d, struc
 	*ret = (struct probe_spec){ .use = use, .text = xstrdup(text) };
 	if (strlen(text) > SPEC_MAX)
 		return diag_error(d, "%s: the text is longer than %d bytes", probe_option(ret), SPEC_MAX);
-	return parse(ret, skip(copy), d);
+	return parse(ret, spec_skip(copy), d);
 }
 
 void probe_spec_free(struct probe_spec *s)

@@ -192,8 +192,8 @@ static int set_places(const struct usdt_search *u, const struct note *n, struct 
 			continue;
 		err = usdt_place(n->arguments, v->number, p);
 		if (err == -ENOENT)
-			return diag_error(u->d, "%s '%s': the probe %s has no argument %u", probe_option(u->s),
-					  u->s->text, site->name, v->number);
+			return diag_error(u->d, "%s '%s': the probe %s has no argument %u: leave it out",
+					  probe_option(u->s), u->s->text, site->name, v->number);
 		if (err)
 			return diag_error(u->d, "%s '%s': argument %u of the probe %s is not an integer or "
 					  "address ('%s'): leave it out", probe_option(u->s), u->s->text,

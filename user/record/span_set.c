@@ -134,6 +134,7 @@ static void add_site(struct span_set *s, uint32_t name, const struct probe_site 
 				   .at = site->at, .end = pair && site->second };
 
 	at.site.place = place_number(&site->at);
+	at.site.switched = site->switched;
 	set_places(&at.site, s->names[name].spec, site->places, at.end);
 	vec_push(&s->sites, at);
 	set_places(&at.site, s->names[name].spec, site->places, true);
@@ -170,6 +171,9 @@ static int check_spec(const struct probe_spec *spec, struct diag *d)
 
 	for (size_t i = 0; i < spec->nvalues; i++)
 		texts += spec->values[i].is_string;
+	if (spec->kind == PROBE_SYSCALL && (!strcmp(spec->first, "exit") || !strcmp(spec->first, "exit_group")))
+		return diag_error(d, "--span '%s': %s does not return, so the span would have no end: choose another "
+				     "system call", spec->text, spec->first);
 	if (texts > 1)
 		return diag_error(d, "--span '%s': a span keeps one text: leave out the other arguments of "
 				     "type str", spec->text);
