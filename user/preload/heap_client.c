@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "user/preload/raw_call.h"
+#include "user/preload/own_call.h"
 
 enum {
 	SENT = 1 << 14,           /* ids of stacks that were sent; a power of two */
@@ -95,13 +95,15 @@ static int receive_ring(int sock)
 	struct iovec iov = { &byte, 1 };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
 			    .msg_controllen = sizeof(control) };
+	struct iovec whole = { &hello, sizeof(hello) };
+	const struct msghdr greeting = { .msg_iov = &whole, .msg_iovlen = 1 };
 	struct pollfd p = { .fd = sock, .events = POLLIN };
 	struct cmsghdr *c;
 	int fd;
 
-	if (raw_call(SYS_sendto, sock, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0) != sizeof(hello) ||
+	if (own_call(hello.token, SYS_sendmsg, sock, (long)&greeting, MSG_NOSIGNAL) != sizeof(hello) ||
 	    raw_call(SYS_poll, (long)&p, 1, ANSWER_MS, 0, 0, 0) != 1 ||
-	    raw_call(SYS_recvmsg, sock, (long)&m, MSG_CMSG_CLOEXEC, 0, 0, 0) != 1)
+	    own_call(hello.token, SYS_recvmsg, sock, (long)&m, MSG_CMSG_CLOEXEC) != 1)
 		return -1;
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
@@ -123,18 +125,18 @@ static struct heap_ring *map_ring(int fd)
 
 static struct heap_ring *ask_for_ring(void)
 {
-	int sock = raw_call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0), fd = -1;
+	int sock = own_call(hello.token, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), fd = -1;
 	struct heap_ring *ring = NULL;
 
 	if (sock < 0)
 		return NULL;
-	if (!raw_call(SYS_connect, sock, (long)&address, address_size, 0, 0, 0))
+	if (!own_call(hello.token, SYS_connect, sock, (long)&address, address_size))
 		fd = receive_ring(sock);
 	if (fd >= 0) {
 		ring = map_ring(fd);
-		raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+		own_call(hello.token, SYS_close, fd, 0, 0);
 	}
-	raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
+	own_call(hello.token, SYS_close, sock, 0, 0);
 	return ring;
 }
 

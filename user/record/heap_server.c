@@ -20,6 +20,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "user/preload/own_call.h"
 #include "user/record/heap_library.h"
 #include "user/record/heap_slots.h"
 #include "user/record/schedule.h"
@@ -224,6 +225,14 @@ int heap_server_environment(const struct heap_server *s)
 	if (setenv(libraries[s->mode].variable, value, 1) || setenv("LD_PRELOAD", list ? list : s->library, 1))
 		return -errno;
 	return 0;
+}
+
+struct capture_library heap_server_library(const struct heap_server *s)
+{
+	struct capture_library ret = { .path = s->library };
+
+	own_mark(s->token, ret.mark);
+	return ret;
 }
 
 /* --- the handshake --- */

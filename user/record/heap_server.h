@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "loaders/capture.h"
 #include "user/record/heap_slots.h"
 
 struct diag;
@@ -48,6 +49,8 @@ void heap_server_close(struct heap_server *s); /* NULL: nothing */
 int heap_server_fd(const struct heap_server *s);
 /* Set LD_PRELOAD and the library's variable of this process: the load's, before its exec. 0 or -errno. */
 int heap_server_environment(const struct heap_server *s);
+/* How I/O tracing knows the library's own calls. Valid until the server is closed. */
+struct capture_library heap_server_library(const struct heap_server *s);
 /* Give rings to the processes that ask for one. Never waits. */
 void heap_server_accept(struct heap_server *s);
 /*

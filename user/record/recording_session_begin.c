@@ -127,10 +127,7 @@ static int open_perf(struct recording_session *s, const struct capture_plan *cp)
 	return task_perf_open(&plan, s->d, &s->perf);
 }
 
-/*
- * Breakpoints in a library that other programs use, such as libc, are set in the recorded process only:
- * each would cost the others a microsecond a call.
- */
+/* Breakpoints in a library that others use are set in the recorded process only: they cost a microsecond a call. */
 static struct capture_heap heap_capture(const struct recording_session *s, pid_t **pids)
 {
 	const struct heap_sites *h = &s->plan->heap_sites;
@@ -175,6 +172,7 @@ static int open_capture(struct recording_session *s)
 	cp.counters = counters;
 	cp.probes = probes;
 	cp.heap = heap.nsites ? &heap : NULL;
+	cp.nlibraries = recording_session_libraries(s, cp.libraries);
 	cp.self = getpid();
 	cp.helpers[0] = opener_pid();
 	cp.helpers[1] = s->worker ? unwind_worker_pid(s->worker) : 0;

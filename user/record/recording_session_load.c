@@ -22,6 +22,19 @@ int recording_session_open_libraries(struct recording_session *s)
 	return (s->heap || !(plan->timers || (plan->heap && plan->load))) && (s->locks || !plan->locks) ? 0 : -1;
 }
 
+size_t recording_session_libraries(const struct recording_session *s, struct capture_library ret[ER_IO_LIBRARIES])
+{
+	const struct heap_server *servers[] = { s->heap, s->locks };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+		if (servers[i])
+			ret[n++] = heap_server_library(servers[i]);
+	if (s->collector)
+		ret[n++] = collector_server_library(s->collector);
+	return n;
+}
+
 void recording_session_aim_libraries(struct recording_session *s)
 {
 	struct heap_server *servers[] = { s->heap, s->locks };
