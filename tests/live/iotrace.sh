@@ -133,10 +133,13 @@ compare stuck.er stuck.er.out 1 $functions
 # program's I/O: its calls are the same without them. A library that the program itself reads is read by the program.
 totals() { "$er_print" -metrics $metrics:name -functions "$1" 2>/dev/null | awk '$7 == "<Total>" { $7 = ""; print }'; }
 timeout 300 "$collect" -p off -i on -o bare.er true >bare.out 2>&1
+timeout 300 "$collect" -p off -i on -s all -o locks.er true >locks.out 2>&1
 timeout 300 "$collect" -p off -i on -H on -s all -o both.er true >both.out 2>&1
 check_that "the calls of our libraries are not the program's" \
-	"\"$(totals bare.er)\" == \"$(totals both.er)\" && \"$(totals bare.er)\" != \"\"" "$(totals bare.er) $(totals both.er)"
+	"\"$(totals bare.er)\" == \"$(totals locks.er)\" && \"$(totals bare.er)\" != \"\"" "$(totals bare.er) $(totals locks.er)"
 check_that "nor are their files" "$("$er_print" -ioactivity both.er | grep -c 'er_[a-z]*\.so') == 0"
+check_that "nor their functions" \
+	"$("$er_print" -functions both.er | grep -cE 'do_preload|connect_now|own_call|receive_ring|heap_ready') == 0"
 whole both.er
 timeout 300 "$collect" -p off -i on -H sampled -s all -o own.er "$syn/fileio" fork >own.er.out 2>own.er.err 9<given.data
 compare own.er own.er.out 2 plain placed vectors sockets pipes failures syncs
