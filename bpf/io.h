@@ -32,7 +32,7 @@ enum {
 };
 
 enum {
-	ER_IO_LIBRARIES = 3,
+	ER_IO_LIBRARIES = 4, /* er_heap.so, er_locks.so, the collector API twice */
 	ER_IO_LIBRARY_PATH = 512,
 };
 

@@ -41,6 +41,12 @@ static __attribute__((noinline, noclone, used)) void attached_place(void)
 	USDT_NOTE(er, collector, "", "i"(0));
 }
 
+/* By which the recorder knows our calls; see own_call.h. */
+static const char *mark(void)
+{
+	return er_collector_semaphore ? OWN_ATTACHED : token;
+}
+
 static inline bool is_recorded(void)
 {
 	return recorder_size || __builtin_expect(er_collector_semaphore != 0, 0);
@@ -102,9 +108,9 @@ static bool connect_to(int sock)
 	struct sockaddr_un attached;
 	socklen_t size = attached_address(&attached);
 
-	if (er_collector_semaphore && !own_call(token, SYS_connect, sock, (long)&attached, size))
+	if (er_collector_semaphore && !own_call(mark(), SYS_connect, sock, (long)&attached, size))
 		return true;
-	return recorder_size && !own_call(token, SYS_connect, sock, (long)&recorder, recorder_size);
+	return recorder_size && !own_call(mark(), SYS_connect, sock, (long)&recorder, recorder_size);
 }
 
 /* A socket with a name of its own, to which the recorder answers. */
@@ -112,13 +118,13 @@ static int connect_recorder(void)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
 	const struct sockaddr_un any = { .sun_family = AF_UNIX };
-	int sock = own_call(token, SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int sock = own_call(mark(), SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (sock < 0)
 		return sock;
 	raw_call(SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
 	if (raw_call(SYS_bind, sock, (long)&any, sizeof(any.sun_family), 0, 0, 0) || !connect_to(sock)) {
-		own_call(token, SYS_close, sock, 0, 0);
+		own_call(mark(), SYS_close, sock, 0, 0);
 		return -1;
 	}
 	return sock;
@@ -138,10 +144,10 @@ static void call_recorder(enum collector_op op, const char *text)
 	memcpy(c.token, token, sizeof(c.token));
 	if (text)
 		strncpy(c.text, text, sizeof(c.text) - 1);
-	if (own_call(token, SYS_sendmsg, sock, (long)&m, flags) == sizeof(c) && !hasty &&
+	if (own_call(mark(), SYS_sendmsg, sock, (long)&m, flags) == sizeof(c) && !hasty &&
 	    !await_answer(sock))
 		__atomic_store_n(&impatient, 1, __ATOMIC_RELAXED);
-	own_call(token, SYS_close, sock, 0, 0);
+	own_call(mark(), SYS_close, sock, 0, 0);
 }
 
 void collector_sample(const char *name)

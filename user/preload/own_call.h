@@ -12,6 +12,9 @@
 
 #include "user/preload/raw_call.h"
 
+/* In the token's place, of a process to which the recorder attached: it has no token. */
+#define OWN_ATTACHED "er: is attached."
+
 /* The token has at least 16 characters. */
 static inline void own_mark(const char *token, uint64_t mark[2])
 {

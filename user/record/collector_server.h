@@ -28,10 +28,7 @@ void collector_server_close(struct collector_server *s); /* NULL: nothing */
 int collector_server_fd(const struct collector_server *s);
 /* Set COLLECTOR_VARIABLE of this process: the load's, before its exec. 0 or -errno. */
 int collector_server_environment(const struct collector_server *s);
-/*
- * How I/O tracing knows the calls of the API's library in the load. A process that the recorder attaches to has no
- * token: there they are shown as the program's.
- */
+/* How I/O tracing knows the calls of the API's library in the load. */
 struct capture_library collector_server_library(const struct collector_server *s);
 
 enum { COLLECTOR_ATTACHED_MAX = 64 };

@@ -18,6 +18,7 @@
 
 struct diag;
 struct heap_server;
+struct uprobes;
 
 /*
  * What a server without BPF says of processes, in the order of time: a process has begun to run a
@@ -37,6 +38,14 @@ struct heap_processes {
 struct heap_server *heap_server_open(enum heap_mode mode, uint64_t interval_ns, struct diag *d);
 /* Only this process gets a ring, and neither its environment nor that of its children shall show the library. */
 void heap_server_aim(struct heap_server *s, pid_t pid);
+/*
+ * HEAP_LOCKS: a process that runs already, and those that it creates, may ask for rings, too. 0, or -errno:
+ * -EADDRINUSE if another recorder has attached to it. Its library looks for the server while `raised` is kept
+ * (heap_server_keep).
+ */
+int heap_server_attach(struct heap_server *s, pid_t pid);
+/* Keep what makes the process call, until the server stops, and take ownership. NULL: nothing. */
+void heap_server_keep(struct heap_server *s, struct uprobes *raised);
 /* From now on tell of processes. NULL: do not. */
 void heap_server_tell(struct heap_server *s, const struct heap_processes *tell);
 /*

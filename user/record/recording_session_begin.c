@@ -335,10 +335,11 @@ static void tell_attached(struct recording_session *s)
 
 	if (plan->load || !plan->targets.len)
 		return;
-	if (plan->program && plan->capture.trace_ns == TRACE_ALL)
+	if (plan->program && plan->capture.trace_ns == TRACE_ALL && !plan->locks)
 		tell(s, "-s all: only waits are recorded, and not how often locks are taken without a wait: for that "
-			"let collect start the program, or count the calls of a function by a breakpoint "
-			"(--probe libc:pthread_mutex_lock), which takes 1 to 25 microseconds a call");
+			"let collect start the program, or start it with " LOCKS_LIBRARY " in LD_PRELOAD, or count the "
+			"calls of a function by a breakpoint (--probe libc:pthread_mutex_lock), which takes 1 to 25 "
+			"microseconds a call");
 	if (plan->heap && !plan->heap_sites.inherit && (!plan->program || plan->follow != FOLLOW_OFF))
 		tell(s, "-H: the heap of this process is traced, and not that of processes that it creates: for that "
 			"let the recorder start the program");
@@ -527,6 +528,7 @@ int recording_session_begin(struct recording_session *s)
 	open_drain(s);
 	tell_all(s);
 	collector_attach(s->collector, s->plan, s->d); /* before privileges are given up */
+	lock_attach(s->locks, s->plan, s->d);
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
 	recording_session_sample(s, "start");
