@@ -132,7 +132,7 @@ preload_src  := user/preload/heap_client.c user/preload/heap_walk.c user/preload
                 analysis/symbols/ehframe.c
 $(O)/bin/er_heap.so: $(wildcard user/preload/heap_*.c)
 $(O)/bin/er_clock.so: user/preload/clock_calls.c
-$(O)/bin/er_locks.so: user/preload/lock_calls.c
+$(O)/bin/er_locks.so: user/preload/lock_calls.c user/api/usdt.h
 $(preload): $(preload_src) $(wildcard user/preload/*.h user/unwind/cfi*.h bpf/unwind*.h) \
                      analysis/symbols/ehframe.h analysis/base/cursor.h
 	$(call say,LD,$@)
@@ -143,11 +143,11 @@ $(preload): $(preload_src) $(wildcard user/preload/*.h user/unwind/cfi*.h bpf/un
 # The collector API, which programs of users are linked with: shared and static. Calls between its
 # functions need no symbol, so a collector that is loaded before it (gprofng's) takes all of them.
 api_flags    := -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -I. -fPIC
-$(O)/lib/libcollectorAPI.so: $(wildcard user/api/*) user/preload/raw_call.h
+$(O)/lib/libcollectorAPI.so: $(wildcard user/api/*) user/preload/raw_call.h user/preload/own_call.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && gcc $(api_flags) -shared -Wl,-soname,libcollectorAPI.so -Wl,-z,now user/api/*.c -o $@
 
-$(O)/lib/libcollectorAPI.a: $(wildcard user/api/*) user/preload/raw_call.h
+$(O)/lib/libcollectorAPI.a: $(wildcard user/api/*) user/preload/raw_call.h user/preload/own_call.h
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)/api && rm -f $@ && for c in user/api/*.c; do \
 		gcc $(api_flags) -c $$c -o $(@D)/api/$$(basename $$c .c).o || exit; done && ar rcs $@ $(@D)/api/*.o

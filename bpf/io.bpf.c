@@ -26,6 +26,7 @@
 #include "bpf/cost.bpf.h"
 #include "bpf/file.bpf.h"
 #include "bpf/io_calls.bpf.h"
+#include "bpf/io_own.bpf.h"
 #include "bpf/sample.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -34,9 +35,6 @@ enum {
 	IO_FILES = 16384,
 	IO_EINTR = 4,
 	IO_MAX_ERRNO = 4095,
-	/* Internal errors of calls that a signal interrupts: 512, 513, 514, 516. */
-	IO_RESTART_FIRST = 512,
-	IO_RESTART_LAST = 516,
 	IO_DUPFD = 0,
 	IO_DUPFD_CLOEXEC = 1030,
 };
@@ -49,6 +47,7 @@ struct io_thread {
 	__u64 ip, sp;
 	__s64 nr;
 	__u64 since;     /* er_io_since at the thread's last entry or return */
+	struct io_own own;
 };
 
 struct {
@@ -143,6 +142,8 @@ static __always_inline void enter(struct task_struct *p, const struct pt_regs *r
 		return;
 	}
 	t->since = er_io_since;
+	if (io_uses_own(&t->own, regs, nr))
+		return;
 	if (is_again(t, regs, nr)) {
 		t->began = t->interrupted;
 		t->interrupted = 0;
@@ -172,18 +173,13 @@ int BPF_PROG(er_io_enter, struct pt_regs *unused, long nr)
 	if (!io_call_of(nr))
 		return 0;
 	began = cost_begin(c, ER_PROG_IO);
-	if (thread_wanted(p) && !thread_is_copy(p))
+	if (thread_wanted(p) && !thread_is_copy(p) && !io_is_marked(regs))
 		enter(p, regs, nr, c);
 	cost_end(c, ER_PROG_IO, began);
 	return 0;
 }
 
 /* --- returns --- */
-
-static __always_inline bool was_interrupted(__s64 ret)
-{
-	return ret <= -IO_RESTART_FIRST && ret >= -IO_RESTART_LAST && ret != -515;
-}
 
 /*
  * The time when a call began whose entry was not seen: before the recording, or in a pause. If the
@@ -194,6 +190,18 @@ static __always_inline __u64 unseen_begin(struct task_struct *p, const struct io
 	bool refused = p->start_time >= er_io_since || (t && t->since == er_io_since);
 
 	return refused ? now : er_io_since;
+}
+
+/* Whether the call that returns is the recorder's own (io_own.bpf.h). */
+static __always_inline bool is_own(struct io_thread *t, const struct pt_regs *regs, long nr, __s64 ret)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct io_area *area = this_area();
+
+	if (!er_io_nlibraries)
+		return false;
+	return io_is_marked(regs) || (t && area && nr >= 0 &&
+				      io_own_returns(&t->own, regs, nr, ret, p->self_exec_id, area->r.name));
 }
 
 /* The end of the call in progress. Returns when it began; 0: its entry was not seen. */
@@ -249,10 +257,14 @@ static __always_inline bool returned(struct task_struct *p, const struct pt_regs
 	struct io_thread *t = bpf_task_storage_get(&er_io_threads, p, 0, 0);
 	long nr = arch_syscall(regs);
 
+	if (is_own(t, regs, nr, ret)) {
+		end_call(t);
+		return false;
+	}
 	r->returned = bpf_ktime_get_ns();
 	if (nr < 0)
 		return interrupted_fails(t, regs, r);
-	if (was_interrupted(ret) && t && t->began) {
+	if (io_was_interrupted(ret) && t && t->began) {
 		keep_interrupted(t, regs, nr, r);
 		return false;
 	}

@@ -31,6 +31,17 @@ enum {
 	ER_IO_NAME_PARTS = 64,   /* parts of a path and mounts on the way; the rest is cut off */
 };
 
+enum {
+	ER_IO_LIBRARIES = 4, /* er_heap.so, er_locks.so, the collector API twice */
+	ER_IO_LIBRARY_PATH = 512,
+};
+
+/* A library that the recorder has loaded into the program. */
+struct er_io_library {
+	__u64 mark[2];                 /* in registers of its own calls */
+	char path[ER_IO_LIBRARY_PATH]; /* as the loader opens it; empty: it does not, or too long */
+};
+
 /* Per CPU, in an array that user space maps. */
 struct er_io_cpu {
 	__u64 entered, returned; /* calls; the difference of the sums is in progress */

@@ -19,6 +19,14 @@ enum io_how {
 
 enum { IO_NO_FD = 0xff };
 
+/* Internal errors of calls that a signal interrupts: 512, 513, 514, 516. */
+enum { IO_RESTART_FIRST = 512, IO_RESTART_LAST = 516 };
+
+static __always_inline bool io_was_interrupted(__s64 ret)
+{
+	return ret <= -IO_RESTART_FIRST && ret >= -IO_RESTART_LAST && ret != -515;
+}
+
 struct io_call {
 	__u8 how;  /* enum io_how */
 	__u8 type; /* enum er_io_type */

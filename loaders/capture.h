@@ -16,6 +16,7 @@
 #include <linux/types.h>
 
 #include "bpf/er_event.h"
+#include "bpf/io.h"
 #include "loaders/uprobes.h"
 
 struct diag;
@@ -151,6 +152,12 @@ struct capture_span_losses {
 	uint64_t begun;
 };
 
+/* A library that is loaded into the program; plan.io leaves its own calls out (bpf/io_own.bpf.h). */
+struct capture_library {
+	uint64_t mark[2];
+	const char *path;        /* as the dynamic loader opens it; empty: it does not */
+};
+
 /* Calls that plan.io does not record. */
 struct capture_io {
 	uint64_t open;           /* entered, and not returned until now */
@@ -182,6 +189,8 @@ struct capture_plan {
 	const struct capture_spans *spans; /* NULL: none; they need `states` */
 	const struct capture_heap *heap; /* NULL: no heap is traced here */
 	bool io;                 /* trace the system calls that do I/O */
+	struct capture_library libraries[ER_IO_LIBRARIES];
+	size_t nlibraries;
 	bool cuts;               /* capture_cut is used */
 	bool no_bpf;             /* nothing is captured here: the caller has records from elsewhere, */
 				 /* and counts them by capture_count */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -58,6 +59,22 @@ static int map_counts(struct io *io)
 	return 0;
 }
 
+static void name_libraries(struct io_bpf *skel, const struct capture_plan *plan)
+{
+	for (size_t i = 0; i < plan->nlibraries && i < ER_IO_LIBRARIES; i++) {
+		const struct capture_library *l = &plan->libraries[i];
+		/* Written before the load, when it is ordinary memory. */
+		struct er_io_library *to = (struct er_io_library *)&skel->rodata->er_io_libraries[i];
+
+		memcpy(to->mark, l->mark, sizeof(to->mark));
+		if (*l->path && strlen(l->path) < sizeof(to->path)) {
+			strcpy(to->path, l->path);
+			skel->rodata->er_io_paths |= 1U << i;
+		}
+		skel->rodata->er_io_nlibraries = i + 1;
+	}
+}
+
 static int load(struct io *io, const struct capture_plan *plan)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
@@ -71,6 +88,7 @@ static int load(struct io *io, const struct capture_plan *plan)
 	if (err)
 		return err;
 	knobs_set(io->skel, plan, io->rings, false);
+	name_libraries(io->skel, plan);
 	bpf_map__set_max_entries(io->skel->maps.er_io_cpus, rings_ncpus(io->rings));
 	bpf_map__set_autocreate(io->skel->maps.er_threads, false);
 	err = rings_bind(io->rings, io->skel->obj);

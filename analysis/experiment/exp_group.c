@@ -123,7 +123,7 @@ int group_add(const char *path, const char *experiment, struct diag *d)
 	if (err == -EPROTO)
 		return diag_error(d, "group '%s': the first line is not '%s'", path, group_first_line);
 	if (err)
-		diag_errno(d, -err, "group '%s': cannot add to it", path);
+		diag_errno(d, -err, "group '%s': cannot add to it: choose another group", path);
 	return err ? -1 : 0;
 }
 

@@ -16,8 +16,8 @@ static const struct {
 	{ "callers-callees", "callers" }, { "pcs", "lines" }, { "disasm", "source" },
 	{ "header", "experiments" }, { "headers", "experiments" }, { "overview", "experiments" },
 	{ "statistics", "experiments" }, { "experiment_list", "experiments" },
-	{ "leaks", "memory" }, { "allocs", "memory" }, { "heapuse", "memory" },
-	{ "heapstat", "memory" }, { "ioactivity", "memory" }, { "iodetail", "memory" },
+	{ "leaks", "memory" }, { "allocs", "memory" }, { "heappeak", "memory" },
+	{ "heapuse", "memory" }, { "heapstat", "memory" }, { "ioactivity", "memory" }, { "iodetail", "memory" },
 	{ "data_objects", "counters" }, { "data_layout", "counters" }, { "samples", "index" },
 	{ "seconds", "index" }, { "diff", "compare" },
 };

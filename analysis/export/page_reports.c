@@ -107,6 +107,7 @@ static const struct {
 	{ "data_layout", true, COUNTED, view_data_layout },
 	{ "leaks", true, COUNTED_EXACT, make_leaks },
 	{ "allocs", true, COUNTED_EXACT, make_allocs },
+	{ "heappeak", true, HEAP_CALLS, view_heappeak },
 	{ "heapuse", false, HEAP_CALLS, view_heapuse },
 	{ "heapstat", false, HEAP_CALLS, view_heapstat },
 	{ "ioactivity", true, COUNTED, view_ioactivity },

@@ -173,10 +173,17 @@ static struct heap_peak highest_peak(const struct leaks *leaks)
 	return *highest;
 }
 
-static void put_peak(struct lines *l, const struct heap_peak *highest)
+/* Sums of bytes of a sampled heap are estimates. */
+static void estimated(struct lines *l, const char *label, uint64_t n, bool sampled)
+{
+	number(l, label, n);
+	l->t->rows.data[l->t->rows.len - 1].cells[1].estimate = sampled;
+}
+
+static void put_peak(struct lines *l, const struct heap_peak *highest, bool sampled)
 {
 	begin(l, "Process With Highest Peak Memory Usage");
-	number(l, "Heap size bytes", highest->bytes);
+	estimated(l, "Heap size bytes", highest->bytes, sampled);
 	if (!highest->e || !highest->bytes)
 		return;
 	number(l, "Experiment Id", highest->e->id);
@@ -184,7 +191,6 @@ static void put_peak(struct lines *l, const struct heap_peak *highest)
 	seconds(l, "Time of peak (secs.)", highest->time_ns);
 }
 
-/* Of a sampled heap the sum of bytes is an estimate. */
 static void put_heap(struct lines *l, const char *title, const char *const labels[4],
 		     const struct stat *s, bool sampled)
 {
@@ -193,11 +199,9 @@ static void put_heap(struct lines *l, const char *title, const char *const label
 	number(l, labels[0], s->least);
 	number(l, labels[1], s->most);
 	number(l, labels[2], s->calls);
-	number(l, labels[3], s->bytes);
-	if (!sampled)
-		return;
-	l->t->rows.data[l->t->rows.len - 1].cells[1].estimate = true;
-	number(l, "Standard error, bytes", llround(sqrt(s->variance)));
+	estimated(l, labels[3], s->bytes, sampled);
+	if (sampled)
+		number(l, "Standard error, bytes", llround(sqrt(s->variance)));
 }
 
 /* Shown only if there are any, as gprofng has no such lines. */
@@ -236,7 +240,7 @@ int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 	else
 		peak = highest_peak(hs.leaks);
 	map_free(&passed);
-	put_peak(&l, &peak);
+	put_peak(&l, &peak, sampled);
 	put_heap(&l, "Memory Allocations Statistics", of_allocations, &hs.allocated, sampled);
 	put_heap(&l, "Memory Leaks Statistics", of_leaks, &hs.leaked, sampled);
 	put_unknown(&l, hs.leaks);

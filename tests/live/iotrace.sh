@@ -129,6 +129,28 @@ traced stuck.er stuck
 check "a call that has not returned is counted" grep -q '^ *1 I/O call had not returned' header
 compare stuck.er stuck.er.out 1 $functions
 
+# The libraries of -H and -s all ask the recorder for memory, and the loader reads their files. That is none of the
+# program's I/O: its calls are the same without them. A library that the program itself reads is read by the program.
+totals() { "$er_print" -metrics $metrics:name -functions "$1" 2>/dev/null | awk '$7 == "<Total>" { $7 = ""; print }'; }
+timeout 300 "$collect" -p off -i on -o bare.er true >bare.out 2>&1
+timeout 300 "$collect" -p off -i on -s all -o locks.er true >locks.out 2>&1
+timeout 300 "$collect" -p off -i on -H on -s all -o both.er true >both.out 2>&1
+check_that "the calls of our libraries are not the program's" \
+	"\"$(totals bare.er)\" == \"$(totals locks.er)\" && \"$(totals bare.er)\" != \"\"" "$(totals bare.er) $(totals locks.er)"
+check_that "nor are their files" "$("$er_print" -ioactivity both.er | grep -c 'er_[a-z]*\.so') == 0"
+check_that "nor their functions" \
+	"$("$er_print" -functions both.er | grep -cE 'do_preload|connect_now|own_call|receive_ring|heap_ready') == 0"
+whole both.er
+timeout 300 "$collect" -p off -i on -H sampled -s all -o own.er "$syn/fileio" fork >own.er.out 2>own.er.err 9<given.data
+compare own.er own.er.out 2 plain placed vectors sockets pipes failures syncs
+timeout 300 "$collect" -p off -i on -H on -o reads.er cat "$O/bin/er_heap.so" >/dev/null 2>reads.err
+got=$("$er_print" -metrics e.ioreadbytes:name -ioactivity reads.er 2>/dev/null | awk '/er_heap\.so$/ { print $1 }')
+check_that "but the program's own reading of such a file is" "${got:-0} == $(stat -c %s "$O/bin/er_heap.so")" "$got"
+timeout 300 "$collect" -p off -i on -o api.er "$syn/api" samples 5 >api.out 2>&1
+check_that "calls of the collector API are no I/O of the program" \
+	"$("$er_print" -functions api.er 2>/dev/null | grep -cE 'call_recorder|connect_recorder') == 0 &&
+	 $(query "count() from event where kind eq 'sample'" api.er) >= 20" "$(cat api.out)"
+
 # er_kernel records the same, with the clock beside it.
 exec 9<given.data
 must_record kernel.er -q 0 -i on "$syn/fileio"

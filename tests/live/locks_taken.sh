@@ -94,3 +94,35 @@ check "and in the experiment" grep -q -- '-s all: only waits' header
 "$O/bin/collect" -s on -t 1 -o on.er -P $pid >out 2>record.err
 check_that "-s on: it is not" "$(grep -c -- '-s all' record.err) == 0" "$(cat record.err)"
 kill $pid
+
+# A process that runs already counts if the user has preloaded the library: for each recorder that attaches, and not
+# for nobody. Its children do, too.
+mkfifo to from
+a_turn() { printf x >to; head -c 1 <from >/dev/null; }
+# attached NAME ARGUMENT…: record the process for one turn
+attached()
+{
+	local name=$1 recorder
+	shift
+	timeout 300 "$collect" -s all "$@" -o "$name.er" -P $pid >"$name.out" 2>"$name.err" & recorder=$!
+	until [ -s "$name.er/recorder.xml" ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	a_turn
+	kill -INT $recorder
+	wait $recorder
+	"$er_print" -metrics e.lockcnt:name -functions "$name.er" 2>/dev/null >"$name.rows"
+	check "$name: a turn took 1000 locks" grep -qx ' *1000 *turn' "$name.rows"
+	check_that "$name: nothing is said to be missing" "$(grep -c -- '-s all' "$name.err") == 0" "$(cat "$name.err" "$name.rows")"
+}
+LD_PRELOAD="$(realpath "$O")/bin/er_locks.so" "$syn/locktaken" turns 1000 4 to from >turns.out & pid=$!
+a_turn
+attached first
+attached second -i on
+check_that "second: the library's calls are no I/O of the program" \
+	"$("$er_print" -functions second.er | grep -cE 'ask_|own_call|receive_ring|begin_thread') == 0"
+a_turn
+wait $pid
+LD_PRELOAD="$(realpath "$O")/bin/er_locks.so" "$syn/locktaken" turns 1000 3 to from fork >turns.out & pid=$!
+attached child
+a_turn
+attached another
+wait $pid

@@ -4,15 +4,16 @@
  * often each of its functions took one: "FUNCTION", tab, number.
  *
  * HOW: `fork`: a child takes them as well; `exec`: it goes on as another `locktaken`; `kill`: it ends by
- * SIGKILL; `many NUMBER`: so many mutexes, each taken twice in `at_each`; `turns NUMBER TURNS IN OUT`: in each
- * turn waits for a byte from IN, takes one mutex so often, prints the ns of CPU time that taking and
- * releasing it needed, and writes a byte to OUT.
+ * SIGKILL; `many NUMBER`: so many mutexes, each taken twice in `at_each`; `turns NUMBER TURNS IN OUT [fork]`: in
+ * each turn waits for a byte from IN, takes one mutex so often, in a child with `fork`, prints the ns of CPU time that
+ * taking and releasing it needed, and writes a byte to OUT.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 
 #include "tests/synprog/truth.h"
@@ -161,7 +162,7 @@ static void all(void)
 	at_each(1000);
 }
 
-static double turn(long n)
+static FUNCTION double turn(long n)
 {
 	double begin = truth_thread_cpu();
 
@@ -172,20 +173,29 @@ static double turn(long n)
 	return (truth_thread_cpu() - begin) / n * 1e9;
 }
 
+static void say_turn(long n)
+{
+	printf("%.4f\n", turn(n));
+	fflush(stdout);
+}
+
 /* Another process has the other turns, so that both see the same changes of the CPU's speed. */
-static int turns(long n, int nturns, const char *in, const char *out)
+static int turns(long n, int nturns, const char *in, const char *out, bool forks)
 {
 	int from = open(in, O_RDWR | O_CLOEXEC), to = open(out, O_RDWR | O_CLOEXEC);
 	char byte;
 
 	for (int i = 0; i < nturns; i++) {
-		double ns;
-
 		if (read(from, &byte, 1) != 1)
 			truth_die(in);
-		ns = turn(n);
-		printf("%.4f\n", ns);
-		fflush(stdout);
+		if (!forks) {
+			say_turn(n);
+		} else if (!fork()) {
+			say_turn(n);
+			_exit(0);
+		}
+		while (wait(NULL) > 0)
+			continue;
 		if (write(to, &byte, 1) != 1)
 			truth_die(out);
 	}
@@ -202,8 +212,8 @@ int main(int argc, char **argv)
 	pthread_mutex_lock(&busy);
 	if (!strcmp(how, "many")) {
 		at_each(n);
-	} else if (!strcmp(how, "turns") && argc == 6) {
-		return turns(n, atoi(argv[3]), argv[4], argv[5]);
+	} else if (!strcmp(how, "turns") && argc >= 6) {
+		return turns(n, atoi(argv[3]), argv[4], argv[5], argc > 6);
 	} else if (!strcmp(how, "fork")) {
 		alone(10);
 		if (!fork()) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# er_export --to page: memory in use, allocations by size, and leaks of a sampled heap with their errors obey the filter of
+# er_export --to page: memory in use over time and at its peak, allocations by size, and leaks of a sampled heap with their errors obey the filter of
 # the page, with er_print's numbers under the same filter; so do objects of types that the user defined. A recording without
 # clock data has a page.
 . "$(dirname "$0")/../lib/tools.sh"
@@ -52,6 +52,18 @@ async function stacks(t, page, what, filter, file) {
 	}
 }
 
+async function peak(t, page, what, filter, file, sampled) {
+	await choose(page, 'heappeak')
+	await page.waitForSelector('#view-memory .tr', { timeout: 10000 })
+	const got = trimmed(await t.tableRows(page, 'memory')), text = t.erPrintText([...filter, '-printmode', 'text', '-heappeak', file])
+	const want = trimmed(t.erPrint([...filter, '-limit', '1000', '-heappeak', file])).map(r => r.slice(1)).map(r => sampled ? r : r.filter((_, i) => i !== 2))
+	t.sameRows(what + ': in use at the peak', unmarked(got), want)
+	t.check(what + ': blocks of the peak are estimates', got.every(r => !r[1] || r[1] === '0' || r[1].startsWith('~') === sampled), String(got[0]))
+	const note = words(await page.innerText('#view-memory .notes')), wanted = text.match(/^The peak was at [^]*?\.$/m)
+	t.check(what + ': when the peak was', wanted ? note.startsWith(words(wanted[0])) : !note.includes('The peak'), note)
+	return got.length
+}
+
 // One page; each filter takes the place of the one before.
 async function heap(t, file, sampled) {
 	const page = await t.openPage(t.browser, file + '.html', { hash: '#view="memory"', wait: 'body.decoded.counted' }), seen = new Set()
@@ -64,6 +76,8 @@ async function heap(t, file, sampled) {
 		t.check(`${file}: ${expr}: is accepted`, expr ? filter.includes(expr) : !filter.length, String(filter))
 		await memory(t, page, `${file}: ${expr}`, filter, file + '.er', sampled)
 		seen.add(await page.innerText('#view-memory .report'))
+		const rows = await peak(t, page, `${file}: ${expr}`, filter, file + '.er', sampled)
+		t.check(`${file}: ${expr}: the peak has stacks`, expr === 'STATE == USER' || rows > 2, String(rows))
 		if (sampled && expr !== 'STATE == USER')
 			await stacks(t, page, `${file}: ${expr}`, filter, file + '.er')
 	}

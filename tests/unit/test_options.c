@@ -400,7 +400,7 @@ static void test_collect(void **state)
 	assert_int_equal(parse_for(COLLECT, "-s on ls"), 0);
 	assert_false(options.plan.locks);
 	assert_int_equal(parse_for(COLLECT, "-s all -P 12"), 0);
-	assert_false(options.plan.locks);
+	assert_true(options.plan.locks);
 	assert_int_equal(parse_for(COLLECT, "-F all ls"), 0);
 	assert_int_equal(options.plan.max_subs, 4096);
 	assert_int_equal(parse_for(COLLECT, "-F on ls"), 0);

@@ -23,7 +23,7 @@
 #include "user/api/func_dump.h"
 #include "user/api/func_map.h"
 #include "user/api/usdt.h"
-#include "user/preload/raw_call.h"
+#include "user/preload/own_call.h"
 
 enum { PATIENCE_MS = 2000 }; /* for an answer */
 
@@ -39,6 +39,12 @@ __attribute__((visibility("hidden"))) USDT_SEMAPHORE(er, collector);
 static __attribute__((noinline, noclone, used)) void attached_place(void)
 {
 	USDT_NOTE(er, collector, "", "i"(0));
+}
+
+/* By which the recorder knows our calls; see own_call.h. */
+static const char *mark(void)
+{
+	return er_collector_semaphore ? OWN_ATTACHED : token;
 }
 
 static inline bool is_recorded(void)
@@ -102,9 +108,9 @@ static bool connect_to(int sock)
 	struct sockaddr_un attached;
 	socklen_t size = attached_address(&attached);
 
-	if (er_collector_semaphore && !raw_call(SYS_connect, sock, (long)&attached, size, 0, 0, 0))
+	if (er_collector_semaphore && !own_call(mark(), SYS_connect, sock, (long)&attached, size))
 		return true;
-	return recorder_size && !raw_call(SYS_connect, sock, (long)&recorder, recorder_size, 0, 0, 0);
+	return recorder_size && !own_call(mark(), SYS_connect, sock, (long)&recorder, recorder_size);
 }
 
 /* A socket with a name of its own, to which the recorder answers. */
@@ -112,13 +118,13 @@ static int connect_recorder(void)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
 	const struct sockaddr_un any = { .sun_family = AF_UNIX };
-	int sock = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0, 0, 0);
+	int sock = own_call(mark(), SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (sock < 0)
 		return sock;
 	raw_call(SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
 	if (raw_call(SYS_bind, sock, (long)&any, sizeof(any.sun_family), 0, 0, 0) || !connect_to(sock)) {
-		raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
+		own_call(mark(), SYS_close, sock, 0, 0);
 		return -1;
 	}
 	return sock;
@@ -127,6 +133,8 @@ static int connect_recorder(void)
 static void call_recorder(enum collector_op op, const char *text)
 {
 	struct collector_call c = { .version = COLLECTOR_VERSION, .op = op };
+	struct iovec whole = { &c, sizeof(c) };
+	const struct msghdr m = { .msg_iov = &whole, .msg_iovlen = 1 };
 	int sock = connect_recorder();
 	bool hasty = __atomic_load_n(&impatient, __ATOMIC_RELAXED);
 	int flags = MSG_NOSIGNAL | (hasty ? MSG_DONTWAIT : 0);
@@ -136,10 +144,10 @@ static void call_recorder(enum collector_op op, const char *text)
 	memcpy(c.token, token, sizeof(c.token));
 	if (text)
 		strncpy(c.text, text, sizeof(c.text) - 1);
-	if (raw_call(SYS_sendto, sock, (long)&c, sizeof(c), flags, 0, 0) == sizeof(c) && !hasty &&
+	if (own_call(mark(), SYS_sendmsg, sock, (long)&m, flags) == sizeof(c) && !hasty &&
 	    !await_answer(sock))
 		__atomic_store_n(&impatient, 1, __ATOMIC_RELAXED);
-	raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
+	own_call(mark(), SYS_close, sock, 0, 0);
 }
 
 void collector_sample(const char *name)

@@ -287,7 +287,7 @@ int options_parse(enum recorder recorder, int argc, char **argv, struct options 
 	if (optind < argc)
 		ret->plan.load = argv + optind;
 	choose_data(ret);
-	ret->plan.locks = ret->plan.program && ret->plan.load && ret->plan.capture.trace_ns == TRACE_ALL;
+	ret->plan.locks = ret->plan.program && ret->plan.capture.trace_ns == TRACE_ALL;
 	if (plan_flight(&ret->plan, d) < 0 || check_program(ret, d) < 0 || check_whole(ret, d) < 0)
 		return -1;
 	if (ret->plan.limit_bytes == LIMIT_DEFAULT)

@@ -13,6 +13,7 @@
 #include "loaders/family_uprobes.h"
 #include "loaders/features.h"
 #include "loaders/targets.h"
+#include "user/record/collector_attach.h"
 #include "user/record/load.h"
 #include "user/space/procfs.h"
 
@@ -122,6 +123,12 @@ int preflight_probes(struct plan *plan, struct diag *d)
 
 	plan->capture.nprobes = plan->probes.len;
 	return probes_find(&plan->probes, pids, n, d);
+}
+
+void preflight_locks(struct plan *plan)
+{
+	if (plan->locks && !plan->load)
+		plan->locks = lock_attach_possible(plan->targets.data[0].pid);
 }
 
 int preflight_heap(struct plan *plan, struct diag *d)

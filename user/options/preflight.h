@@ -19,6 +19,8 @@ int preflight(const struct plan *plan, struct diag *d);
 int preflight_probes(struct plan *plan, struct diag *d);
 /* Find the functions of -H in programs that do not load its library. Returns 0, or -1 after one sentence. */
 int preflight_heap(struct plan *plan, struct diag *d);
+/* Of a process that runs already, locks are counted only if its library was preloaded. */
+void preflight_locks(struct plan *plan);
 /* Lengthen an interval at which the clock's ticks alone would take more than half of a CPU, with a warning. */
 void preflight_clock(struct plan *plan, struct diag *d);
 /* Check that the load, if there is one, can be run. 0, or -errno after one sentence. */

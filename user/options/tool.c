@@ -41,6 +41,7 @@ static int record(struct options *o, int *load_signal, struct diag *d)
 	err = preview ? preflight_load(plan, d) : preflight(plan, d);
 	if (err)
 		return status_of(plan, err);
+	preflight_locks(&o->plan);
 	if (preflight_probes(&o->plan, d) == 0 && preflight_heap(&o->plan, d) == 0 &&
 	    expname_choose(plan, &name, d) == 0) {
 		if (preview || plan->verbose)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "user/preload/raw_call.h"
+#include "user/preload/own_call.h"
 
 enum {
 	SENT = 1 << 14,           /* ids of stacks that were sent; a power of two */
@@ -21,6 +22,8 @@ enum {
 	WAIT_NS = 100000,         /* between two looks at a full ring */
 	WAIT_AT_MOST_NS = 2000000000, /* while the recorder reads nothing */
 	MARGIN = HEAP_SLOTS / 8,  /* what threads may take at the same time, of clock samples */
+	ASK_NS = 1000000000,      /* between two calls of a recorder that attaches */
+	PID_CHARS = 12,
 };
 
 enum progress { UNTRIED, TRYING, CONNECTED, GIVEN_UP };
@@ -32,6 +35,7 @@ struct connection {
 	struct heap_ring *ring;
 	uint64_t process;
 	uint64_t nfiles; /* heap_walk_files() when the recorder was last told of new code */
+	uint64_t asked_ns; /* when a recorder that attaches was last called; 0: never */
 	uint64_t sent[SENT];
 };
 
@@ -39,6 +43,9 @@ static struct connection *connection;
 static struct sockaddr_un address;
 static socklen_t address_size;
 static struct heap_hello hello;
+
+static const volatile unsigned short *attached; /* NULL: no recorder can attach */
+static long attached_pid; /* to which one did: its children find it by this number. 0: none did */
 
 #define load(p) __atomic_load_n(&(p), __ATOMIC_RELAXED)
 #define store(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELAXED)
@@ -60,12 +67,10 @@ static bool read_environment(const char *variable)
 
 static void connect_now(struct connection *c);
 
-static bool make_connection(const char *variable)
+static bool map_connection(void)
 {
 	long at;
 
-	if (!read_environment(variable))
-		return false;
 	heap_walk_init();
 	at = raw_call(SYS_mmap, 0, sizeof(*connection), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,6 +81,11 @@ static bool make_connection(const char *variable)
 		return false;
 	connection = (struct connection *)at;
 	return true;
+}
+
+static bool make_connection(const char *variable)
+{
+	return read_environment(variable) && map_connection();
 }
 
 bool heap_client_init(const char *variable)
@@ -89,19 +99,28 @@ bool heap_client_init(const char *variable)
 
 /* --- the handshake --- */
 
-static int receive_ring(int sock)
+/* Where a recorder is, and what it is told. */
+struct recorder {
+	const struct sockaddr_un *at;
+	socklen_t size;
+	struct heap_hello *hello;
+};
+
+static int receive_ring(int sock, struct heap_hello *h)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec iov = { &byte, 1 };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
 			    .msg_controllen = sizeof(control) };
+	struct iovec whole = { h, sizeof(*h) };
+	const struct msghdr greeting = { .msg_iov = &whole, .msg_iovlen = 1 };
 	struct pollfd p = { .fd = sock, .events = POLLIN };
 	struct cmsghdr *c;
 	int fd;
 
-	if (raw_call(SYS_sendto, sock, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0) != sizeof(hello) ||
+	if (own_call(h->token, SYS_sendmsg, sock, (long)&greeting, MSG_NOSIGNAL) != sizeof(*h) ||
 	    raw_call(SYS_poll, (long)&p, 1, ANSWER_MS, 0, 0, 0) != 1 ||
-	    raw_call(SYS_recvmsg, sock, (long)&m, MSG_CMSG_CLOEXEC, 0, 0, 0) != 1)
+	    own_call(h->token, SYS_recvmsg, sock, (long)&m, MSG_CMSG_CLOEXEC) != 1)
 		return -1;
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
@@ -121,20 +140,21 @@ static struct heap_ring *map_ring(int fd)
 	return ring->version == HEAP_VERSION ? ring : NULL;
 }
 
-static struct heap_ring *ask_for_ring(void)
+static struct heap_ring *ask_for_ring(const struct recorder *r)
 {
-	int sock = raw_call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0), fd = -1;
+	const char *token = r->hello->token;
+	int sock = own_call(token, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), fd = -1;
 	struct heap_ring *ring = NULL;
 
 	if (sock < 0)
 		return NULL;
-	if (!raw_call(SYS_connect, sock, (long)&address, address_size, 0, 0, 0))
-		fd = receive_ring(sock);
+	if (!own_call(token, SYS_connect, sock, (long)r->at, r->size))
+		fd = receive_ring(sock, r->hello);
 	if (fd >= 0) {
 		ring = map_ring(fd);
-		raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+		own_call(token, SYS_close, fd, 0, 0);
 	}
-	raw_call(SYS_close, sock, 0, 0, 0, 0, 0);
+	own_call(token, SYS_close, sock, 0, 0);
 	return ring;
 }
 
@@ -147,9 +167,82 @@ static void connect_now(struct connection *c)
 					 __ATOMIC_RELAXED))
 		return;
 	c->process = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	c->ring = ask_for_ring();
+	c->ring = address_size ? ask_for_ring(&(struct recorder){ &address, address_size, &hello }) : NULL;
 	__atomic_store_n(&c->progress, c->ring ? CONNECTED : GIVEN_UP, __ATOMIC_RELEASE);
 }
+
+/* --- a recorder that attaches --- */
+
+/* Before a fork. A child's semaphore is a copy, but the recorder's socket has this process's number. */
+static void note_attached(void)
+{
+	if (*attached && !attached_pid)
+		attached_pid = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+void heap_client_await(const volatile unsigned short *semaphore)
+{
+	if (!connection && map_connection())
+		connection->progress = GIVEN_UP;
+	attached = semaphore;
+	pthread_atfork(note_attached, NULL, NULL);
+}
+
+/* The socket's name for this process. */
+static socklen_t name_attached(long pid, struct sockaddr_un *ret)
+{
+	static const char name[] = LOCKS_ATTACHED;
+	char digits[PID_CHARS], *to = ret->sun_path + 1;
+	size_t n = 0;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(to, name, sizeof(name) - 1);
+	to += sizeof(name) - 1;
+	for (; pid > 0 && n < sizeof(digits); pid /= 10)
+		digits[n++] = '0' + pid % 10;
+	while (n)
+		*to++ = digits[--n];
+	return to - (char *)ret;
+}
+
+static struct heap_ring *ask_attached(long pid)
+{
+	struct heap_hello h = { .version = HEAP_VERSION };
+	struct sockaddr_un at;
+
+	memcpy(h.token, OWN_ATTACHED, sizeof(OWN_ATTACHED) - 1);
+	return pid ? ask_for_ring(&(struct recorder){ &at, name_attached(pid, &at), &h }) : NULL;
+}
+
+static bool is_stopped(const struct connection *c)
+{
+	return __atomic_load_n(&c->progress, __ATOMIC_ACQUIRE) != CONNECTED || load(c->ring->stop);
+}
+
+/*
+ * A forked child has a copy of its parent's semaphore, which may never become 0 again: so there is a time between
+ * two calls. Not inlined: it is rare. Returns whether there is a ring now.
+ */
+static __attribute__((noinline)) bool call_attached(struct connection *c)
+{
+	uint64_t now = heap_client_now(), asked = load(c->asked_ns);
+	uint32_t before = load(c->progress);
+	struct heap_ring *ring;
+
+	if ((asked && now - asked < ASK_NS) || before == TRYING ||
+	    !__atomic_compare_exchange_n(&c->progress, &before, TRYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	store(c->asked_ns, now);
+	c->process = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	ring = ask_attached(c->process);
+	ring = ring ? ring : ask_attached(attached_pid);
+	if (ring)
+		c->ring = ring;
+	__atomic_store_n(&c->progress, ring ? CONNECTED : before, __ATOMIC_RELEASE);
+	return ring;
+}
+
+/* --- what there is --- */
 
 uint64_t heap_client_profile(uint32_t parent, bool forked)
 {
@@ -185,7 +278,7 @@ enum heap_mode heap_client_mode(void)
 		return HEAP_OFF;
 	if (load(c->progress) == UNTRIED)
 		connect_now(c);
-	if (__atomic_load_n(&c->progress, __ATOMIC_ACQUIRE) != CONNECTED || load(c->ring->stop))
+	if (is_stopped(c) && !(attached && *attached && call_attached(c)))
 		return HEAP_OFF;
 	return c->ring->mode;
 }

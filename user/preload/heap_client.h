@@ -45,13 +45,18 @@ struct heap_clock {
  */
 bool heap_client_init(const char *variable);
 /*
+ * Call it next. From now on, also look for a recorder that attaches to this process, while the semaphore is not 0
+ * (heap_ring.h). heap_client_mode looks, at most once a second.
+ */
+void heap_client_await(const volatile unsigned short *semaphore);
+/*
  * The same for er_clock.so, and in each forked child. Asks for the ring at once. Returns the CPU time
  * between two samples, in ns; 0: there is no recorder.
  */
 uint64_t heap_client_profile(uint32_t parent, bool forked);
 /* What is to be recorded now; HEAP_OFF also if it is not known yet. Cheap. */
 enum heap_mode heap_client_mode(void);
-/* Valid if heap_client_mode is not HEAP_OFF, in this process. */
+/* Valid if heap_client_mode is not HEAP_OFF, in this process. A later recorder has another one. */
 struct heap_ring *heap_client_ring(void);
 uint64_t heap_client_now(void);
 void heap_client_write(struct heap_thread *t, const struct heap_event *e);

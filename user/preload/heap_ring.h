@@ -26,6 +26,15 @@
 
 #define HEAP_VARIABLE "ER_HEAP" /* "SOCKET TOKEN", both in hexadecimal; the socket is abstract */
 #define LOCKS_VARIABLE "ER_LOCKS" /* the same for er_locks.so */
+/*
+ * er_locks.so may also be preloaded by the user, for a recorder that attaches later. That listens at an abstract
+ * socket with the process's number in its name. Then it raises the semaphore of the library's USDT probe er:locks in
+ * this process, which only a privileged recorder can do. The process needs no token there: the kernel says who it is.
+ */
+#define LOCKS_ATTACHED "er_locks." /* and the PID */
+#define LOCKS_PROVIDER "er"
+#define LOCKS_PROBE "locks"
+#define LOCKS_LIBRARY "er_locks.so"
 
 enum {
 	HEAP_VERSION = 3,

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "analysis/experiment/packet.h"
+#include "user/api/usdt.h"
 #include "user/preload/exec_calls.h"
 #include "user/preload/heap_client.h"
 #include "user/preload/raw_call.h"
@@ -26,7 +27,7 @@
 
 enum { PLACES = 1 << 18, PLACE_BITS = 18 };
 
-/* In memory that a forked child finds empty. */
+/* Of one recording. In memory that a forked child finds empty. */
 struct lock_index {
 	uint64_t process; /* 0: the recorder has not been asked for a ring, or has none */
 	struct heap_ring *ring;
@@ -36,14 +37,24 @@ struct lock_index {
 
 /* Zero at first. */
 struct lock_thread {
-	uint64_t process; /* in which tid is right */
+	const struct lock_index *index; /* whose ring has the thread's name, */
+	uint64_t process; /* in this process, in which tid is right */
 	uint64_t tid;
 };
 
 static struct lock_index *lock_index;
 static __thread struct lock_thread thread __attribute__((tls_model("initial-exec")));
 
+/* A recorder that attaches raises it. */
+__attribute__((visibility("hidden"))) USDT_SEMAPHORE(er, locks);
+
 #define load(p) __atomic_load_n(&(p), __ATOMIC_RELAXED)
+
+/* The place of the probe. It never runs: only the semaphore is of use. */
+static __attribute__((noinline, noclone, used)) void attached_place(void)
+{
+	USDT_NOTE(er, locks, "", "i"(0));
+}
 
 /* --- counts --- */
 
@@ -64,16 +75,52 @@ static void publish_slot(struct heap_slot *s, uint32_t kind, const uint64_t word
 	__atomic_store_n(&s->number, number + 1, __ATOMIC_RELEASE);
 }
 
-/* Not inlined: it happens once a thread. False: there is no recorder. */
-static __attribute__((noinline)) bool begin_thread(struct lock_index *x)
+/* NULL: there is no memory. Without MADV_WIPEONFORK a child would count as its parent. */
+static struct lock_index *new_index(void)
+{
+	long at = raw_call(SYS_mmap, 0, sizeof(*lock_index), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	if ((at < 0 && at > -4096) || raw_call(SYS_madvise, at, sizeof(*lock_index), MADV_WIPEONFORK, 0, 0, 0))
+		return NULL;
+	return (struct lock_index *)at;
+}
+
+/*
+ * The index for this ring. Threads may still use that of an earlier recording, so it stays, and the new one has
+ * another.
+ */
+static struct lock_index *index_of(struct lock_index *x, struct heap_ring *ring)
+{
+	struct lock_index *fresh;
+
+	if (x->ring && x->ring != ring) {
+		fresh = new_index();
+		if (!fresh)
+			return NULL;
+		fresh->ring = ring;
+		if (__atomic_compare_exchange_n(&lock_index, &x, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			x = fresh;
+		else
+			raw_call(SYS_munmap, (long)fresh, sizeof(*fresh), 0, 0, 0, 0);
+	}
+	x->ring = ring;
+	x->slots = (struct heap_slot *)((char *)ring + HEAP_SLOTS_AT);
+	return x;
+}
+
+/*
+ * Not inlined: it happens once a thread and recording, and while there is no recorder. Returns the index to use;
+ * NULL: there is no recorder.
+ */
+static __attribute__((noinline)) struct lock_index *begin_thread(struct lock_index *x)
 {
 	uint64_t name[HEAP_WORDS] = { 0 }, number;
 	struct heap_slot *s;
 
-	if (heap_client_mode() != HEAP_LOCKS)
-		return false;
-	x->ring = heap_client_ring();
-	x->slots = (struct heap_slot *)((char *)x->ring + HEAP_SLOTS_AT);
+	if (heap_client_mode() != HEAP_LOCKS || !(x = index_of(x, heap_client_ring())))
+		return NULL;
+	thread.index = x;
 	thread.process = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	thread.tid = raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	__atomic_store_n(&x->process, thread.process, __ATOMIC_RELEASE);
@@ -81,7 +128,13 @@ static __attribute__((noinline)) bool begin_thread(struct lock_index *x)
 	s = take_slot(x, COUNT_SLOTS, &number);
 	if (s)
 		publish_slot(s, HEAP_SLOT_THREAD, name, number);
-	return true;
+	return x;
+}
+
+/* Whether this thread counts here now. */
+static inline bool is_counting(const struct lock_index *x)
+{
+	return thread.index == x && thread.process == load(x->process) && !load(x->ring->stop);
 }
 
 static inline uint64_t place_of(uint64_t object, uint64_t caller)
@@ -147,11 +200,10 @@ static inline void add_one(uint64_t *count)
 
 static inline __attribute__((always_inline)) void count(enum er_lock kind, uint64_t object, void *caller)
 {
-	struct lock_index *x = lock_index;
+	struct lock_index *x = load(lock_index);
 	struct heap_slot *s;
 
-	if (!x || ((!thread.process || thread.process != load(x->process)) && !begin_thread(x)) ||
-	    load(x->ring->stop))
+	if (!x || (__builtin_expect(!is_counting(x), 0) && !(x = begin_thread(x))))
 		return;
 	s = find_count(x, kind, object, (uintptr_t)caller);
 	s = s ? s : new_count(x, kind, object, (uintptr_t)caller);
@@ -200,17 +252,11 @@ static inline void ready(void)
 
 static __attribute__((constructor)) void begin(void)
 {
-	long at;
-
 	ready();
-	if (!heap_client_init(LOCKS_VARIABLE))
-		return;
-	exec_calls_begin(LOCKS_VARIABLE);
-	at = raw_call(SYS_mmap, 0, sizeof(*lock_index), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* Without MADV_WIPEONFORK a child would count as its parent. */
-	if ((at > 0 || at < -4095) &&
-	    !raw_call(SYS_madvise, at, sizeof(*lock_index), MADV_WIPEONFORK, 0, 0, 0))
-		lock_index = (struct lock_index *)at;
+	if (heap_client_init(LOCKS_VARIABLE))
+		exec_calls_begin(LOCKS_VARIABLE);
+	heap_client_await(&er_locks_semaphore);
+	lock_index = new_index();
 }
 
 /* --- the functions that the program calls --- */

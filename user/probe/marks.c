@@ -10,6 +10,7 @@
 #include "analysis/base/diag.h"
 #include "user/api/collector_call.h"
 #include "user/api/mark.h"
+#include "user/preload/heap_ring.h"
 
 #define LIBRARY "libcollectorAPI.so"
 
@@ -107,14 +108,16 @@ int marks_find(const struct probe_spec *s, const char *program, const pid_t *pid
 			  probe_option(s), s->text, s->name);
 }
 
-void marks_find_collector(pid_t pid, struct probe_sites *ret)
+/* Where a process has our probe: in its program, or in the library. */
+static void find_own(pid_t pid, const char *provider, const char *probe, const char *library,
+		     struct probe_sites *ret)
 {
 	__cleanup(freep) char *program = xasprintf("%d", (int)pid);
 	struct probe_spec usdt = {
-		.use = PROBE_FOR_PROBE, .kind = PROBE_USDT, .text = program, .name = (char *)COLLECTOR_PROBE,
-		.group = (char *)COLLECTOR_PROVIDER, .first = (char *)COLLECTOR_PROBE,
+		.use = PROBE_FOR_PROBE, .kind = PROBE_USDT, .text = program, .name = (char *)probe,
+		.group = (char *)provider, .first = (char *)probe,
 	};
-	const char *const binaries[] = { program, LIBRARY };
+	const char *const binaries[] = { program, library };
 	struct diag tried = { 0 };
 
 	*ret = (struct probe_sites){ .syscall = -1, .tracepoint = -1 };
@@ -123,4 +126,14 @@ void marks_find_collector(pid_t pid, struct probe_sites *ret)
 		add_usdt(&usdt, &pid, 1, &tried, ret);
 	}
 	diag_free(&tried);
+}
+
+void marks_find_collector(pid_t pid, struct probe_sites *ret)
+{
+	find_own(pid, COLLECTOR_PROVIDER, COLLECTOR_PROBE, LIBRARY, ret);
+}
+
+void marks_find_locks(pid_t pid, struct probe_sites *ret)
+{
+	find_own(pid, LOCKS_PROVIDER, LOCKS_PROBE, LOCKS_LIBRARY, ret);
 }

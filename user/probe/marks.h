@@ -19,6 +19,8 @@ int marks_find(const struct probe_spec *s, const char *program, const pid_t *pid
  * use it.
  */
 void marks_find_collector(pid_t pid, struct probe_sites *ret);
+/* The same for the library that counts locks, which the user may have preloaded (user/preload/heap_ring.h). */
+void marks_find_locks(pid_t pid, struct probe_sites *ret);
 /* Where a mark has the hash of its name. */
 struct er_place marks_hash_place(void);
 

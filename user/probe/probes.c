@@ -47,7 +47,7 @@ static void release(struct probe *p)
 int probes_add(probe_list *l, const char *text, bool counts_only, struct diag *d)
 {
 	struct probe p = { .counts_only = counts_only };
-	int err = probe_spec_parse(PROBE_FOR_PROBE, text, d, &p.spec);
+	int err = probe_spec_parse(counts_only ? PROBE_FOR_COUNTS : PROBE_FOR_PROBE, text, d, &p.spec);
 
 	if (!err) {
 		p.metric = metric_name(&p.spec);

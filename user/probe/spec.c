@@ -12,7 +12,11 @@ enum { SPEC_MAX = 4096, LABEL_MAX = 100 };
 
 const char *probe_option(const struct probe_spec *s)
 {
-	return s->use == PROBE_FOR_SPAN ? "--span" : "--probe";
+	static const char *const options[] = {
+		[PROBE_FOR_PROBE] = "--probe", [PROBE_FOR_COUNTS] = "--probe-counts", [PROBE_FOR_SPAN] = "--span",
+	};
+
+	return options[s->use];
 }
 
 int spec_bad(const struct probe_spec *s, struct diag *d, const char *why)
@@ -71,7 +75,7 @@ static int split_pair(struct probe_spec *s, char *names, struct diag *d)
 
 	if (comma) {
 		*comma = '\0';
-		if (s->use == PROBE_FOR_PROBE)
+		if (s->use != PROBE_FOR_SPAN)
 			return spec_bad(s, d, two_places);
 		if (!comma[1])
 			return spec_bad(s, d, "no name behind the comma: write where the span ends");
@@ -139,7 +143,7 @@ static int parse_function(struct probe_spec *s, char *p, struct diag *d)
 				 "no binary: write BINARY:FUNCTION, usdt:BINARY:PROVIDER:PROBE, "
 				 "syscall:NAME or tp:CATEGORY:NAME");
 	if (pair_has_line(p))
-		return spec_bad(s, d, s->use == PROBE_FOR_PROBE ? two_places :
+		return spec_bad(s, d, s->use != PROBE_FOR_SPAN ? two_places :
 				 "a line means the whole function that it is in, not one of two places: write "
 				 "BINARY:FUNCTION,FUNCTION2, or one line");
 	colon = line_colon(p);
@@ -190,7 +194,7 @@ static int parse_syscall(struct probe_spec *s, char *p, struct diag *d)
 static int parse_mark(struct probe_spec *s, char *p, struct diag *d)
 {
 	s->kind = PROBE_MARK;
-	if (s->use == PROBE_FOR_PROBE)
+	if (s->use != PROBE_FOR_SPAN)
 		return spec_bad(s, d, "marks are spans: write --span NAME=mark");
 	if (!*p)
 		return 0;
@@ -233,13 +237,13 @@ static int check_values(const struct probe_spec *s, struct diag *d)
 	for (size_t i = 0; i < s->nvalues; i++) {
 		bool returned = s->values[i].number == PROBE_RETURNED;
 
-		if (s->use == PROBE_FOR_PROBE && returned != s->ret)
+		if (s->use != PROBE_FOR_SPAN && returned != s->ret)
 			return spec_bad(s, d, returned ? "only a return has a returned value: write FUNCTION%return" :
 						    "a function's arguments are gone when it returns: "
 						    "record them at its beginning, without %return");
 		if (returned && (s->second || s->kind == PROBE_USDT))
 			return spec_bad(s, d, "only a function or system call returns a value: leave ret out");
-		if (s->kind == PROBE_LINE && s->use == PROBE_FOR_PROBE)
+		if (s->kind == PROBE_LINE && s->use != PROBE_FOR_SPAN)
 			return spec_bad(s, d, "a line has no arguments: write a function");
 		if (s->kind == PROBE_MARK)
 			return spec_bad(s, d, "a mark has no arguments: leave them out");

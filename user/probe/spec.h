@@ -37,7 +37,7 @@ enum probe_kind {
 	PROBE_MARK,
 };
 
-enum probe_use { PROBE_FOR_PROBE, PROBE_FOR_SPAN };
+enum probe_use { PROBE_FOR_PROBE, PROBE_FOR_COUNTS, PROBE_FOR_SPAN };
 
 enum { PROBE_RETURNED = 0 }; /* the number of the returned value */
 

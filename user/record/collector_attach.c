@@ -9,24 +9,32 @@
 #include "loaders/uprobes.h"
 #include "user/probe/marks.h"
 #include "user/record/collector_server.h"
+#include "user/record/heap_server.h"
 #include "user/record/plan.h"
 
-/* The socket comes first: the library calls as soon as a semaphore is raised. */
-static int attach_at(struct collector_server *s, pid_t pid, const struct probe_sites *sites)
+/* A library calls as soon as its semaphore is raised, so the socket must be there. */
+static int raise_all(pid_t pid, const struct probe_sites *sites, struct uprobes **raised)
 {
-	struct uprobes *raised = NULL;
-	uint64_t before;
-	int err = collector_server_attach(s, pid);
+	uint64_t before = privilege_take(PRIVILEGE_CAPTURE);
+	int err = 0;
 
-	if (err)
-		return err;
-	before = privilege_take(PRIVILEGE_CAPTURE);
 	vec_for_each(site, &sites->sites) {
-		err = uprobes_raise(&raised, &site->at, 1, pid);
+		err = uprobes_raise(raised, &site->at, 1, pid);
 		if (err)
 			break;
 	}
 	privilege_return(before);
+	return err;
+}
+
+static int attach_at(struct collector_server *s, pid_t pid, const struct probe_sites *sites)
+{
+	struct uprobes *raised = NULL;
+	int err = collector_server_attach(s, pid);
+
+	if (err)
+		return err;
+	err = raise_all(pid, sites, &raised);
 	collector_server_keep(s, raised);
 	return err;
 }
@@ -61,4 +69,37 @@ void collector_attach(struct collector_server *s, const struct plan *plan, struc
 		if (is_first_of_process(plan, i))
 			attach(s, plan->targets.data[i].pid, d);
 	}
+}
+
+bool lock_attach_possible(pid_t pid)
+{
+	struct probe_sites sites;
+	bool ret;
+
+	marks_find_locks(pid, &sites);
+	ret = sites.sites.len;
+	probe_sites_free(&sites);
+	return ret;
+}
+
+void lock_attach(struct heap_server *s, const struct plan *plan, struct diag *d)
+{
+	struct uprobes *raised = NULL;
+	struct probe_sites sites;
+	pid_t pid;
+	int err;
+
+	if (!s || plan->load)
+		return;
+	pid = plan->targets.data[0].pid;
+	err = heap_server_attach(s, pid);
+	marks_find_locks(pid, &sites);
+	err = err ? err : raise_all(pid, &sites, &raised);
+	heap_server_keep(s, raised);
+	probe_sites_free(&sites);
+	if (err == -EADDRINUSE)
+		diag_warn(d, "-s all: process %d: another recorder counts its locks: only waits are recorded", pid);
+	else if (err)
+		diag_warn(d, "-s all: process %d: its locks cannot be counted: only waits are recorded: %s", pid,
+			  strerror(-err));
 }

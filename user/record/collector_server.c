@@ -17,6 +17,7 @@
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
 #include "loaders/uprobes.h"
+#include "user/preload/own_call.h"
 #include "user/record/token.h"
 
 enum {
@@ -121,6 +122,14 @@ int collector_server_environment(const struct collector_server *s)
 
 	snprintf(value, sizeof(value), "%s %s", s->name, s->token);
 	return setenv(COLLECTOR_VARIABLE, value, 1) ? -errno : 0;
+}
+
+struct capture_library collector_server_library(const struct collector_server *s)
+{
+	struct capture_library ret = { .path = "" };
+
+	own_mark(s->token, ret.mark);
+	return ret;
 }
 
 int collector_server_attach(struct collector_server *s, pid_t pid)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "loaders/capture.h"
 #include "user/api/collector_call.h"
 
 struct collector_server;
@@ -27,6 +28,8 @@ void collector_server_close(struct collector_server *s); /* NULL: nothing */
 int collector_server_fd(const struct collector_server *s);
 /* Set COLLECTOR_VARIABLE of this process: the load's, before its exec. 0 or -errno. */
 int collector_server_environment(const struct collector_server *s);
+/* How I/O tracing knows the calls of the API's library in the load. */
+struct capture_library collector_server_library(const struct collector_server *s);
 
 enum { COLLECTOR_ATTACHED_MAX = 64 };
 /*

@@ -20,10 +20,13 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 #include "analysis/base/vec.h"
+#include "loaders/uprobes.h"
+#include "user/preload/own_call.h"
 #include "user/record/heap_library.h"
 #include "user/record/heap_slots.h"
 #include "user/record/schedule.h"
 #include "user/record/token.h"
+#include "user/space/procfs.h"
 
 enum {
 	MAX_RINGS = 256,       /* at a time; a ring takes 8 MB when it has been filled once */
@@ -31,6 +34,7 @@ enum {
 	LOCKS_PERIOD_NS = 100000000, /* the same for HEAP_LOCKS, to see processes end */
 	NAME = 16,             /* random bytes of the socket's name */
 	BACKLOG = 64,
+	GENERATIONS = 64,      /* of descendants of an attached process */
 	CALLERS = 64,          /* that have not said hello; the oldest is dropped for another one */
 };
 
@@ -62,6 +66,7 @@ struct source {
 /* A process has connected, and not said hello yet. */
 struct caller {
 	int sock;
+	bool attached; /* to the socket for an attached process */
 	uint64_t since_ns;
 };
 
@@ -69,6 +74,9 @@ struct heap_server {
 	enum heap_mode mode;
 	uint64_t interval_ns;
 	pid_t only;                 /* 0: every process that asks gets a ring */
+	pid_t attached;             /* 0: none */
+	int attached_listener;
+	struct uprobes *raised;     /* while the attached process may call */
 	struct heap_processes tell; /* all NULL: nothing */
 	int listener, timer, epoll;
 	char name[2 * NAME + 1], token[HEAP_TOKEN + 1];
@@ -116,7 +124,7 @@ struct heap_server *heap_server_open(enum heap_mode mode, uint64_t interval_ns, 
 
 	s->mode = mode;
 	s->interval_ns = interval_ns;
-	s->listener = s->timer = s->epoll = -1;
+	s->listener = s->attached_listener = s->timer = s->epoll = -1;
 	s->library = heap_library(libraries[mode].name, d);
 	if (!s->library)
 		goto failed;
@@ -165,8 +173,9 @@ void heap_server_close(struct heap_server *s)
 	vec_for_each(src, &s->sources)
 		source_free(src);
 	vec_free(&s->sources);
-	for (int i = 0; i < 3; i++) {
-		int fd = ((int[]){ s->listener, s->timer, s->epoll })[i];
+	uprobes_detach(s->raised);
+	for (int i = 0; i < 4; i++) {
+		int fd = ((int[]){ s->listener, s->attached_listener, s->timer, s->epoll })[i];
 
 		if (fd >= 0)
 			close(fd);
@@ -178,6 +187,22 @@ void heap_server_close(struct heap_server *s)
 void heap_server_aim(struct heap_server *s, pid_t pid)
 {
 	s->only = pid;
+}
+
+int heap_server_attach(struct heap_server *s, pid_t pid)
+{
+	__cleanup(freep) char *name = xasprintf(LOCKS_ATTACHED "%d", (int)pid);
+
+	s->attached_listener = listen_at(name);
+	if (s->attached_listener < 0 || watch(s->epoll, s->attached_listener))
+		return -errno;
+	s->attached = pid;
+	return 0;
+}
+
+void heap_server_keep(struct heap_server *s, struct uprobes *raised)
+{
+	s->raised = raised;
 }
 
 void heap_server_tell(struct heap_server *s, const struct heap_processes *tell)
@@ -224,6 +249,14 @@ int heap_server_environment(const struct heap_server *s)
 	if (setenv(libraries[s->mode].variable, value, 1) || setenv("LD_PRELOAD", list ? list : s->library, 1))
 		return -errno;
 	return 0;
+}
+
+struct capture_library heap_server_library(const struct heap_server *s)
+{
+	struct capture_library ret = { .path = s->library };
+
+	own_mark(s->token, ret.mark);
+	return ret;
 }
 
 /* --- the handshake --- */
@@ -308,9 +341,24 @@ static bool add_source(struct heap_server *s, int sock, pid_t pid)
 	return true;
 }
 
-/* False: the hello has not come yet. */
-static bool answer(struct heap_server *s, int sock)
+/* Whether it is the attached process, or one that this has created. */
+static bool is_attached(const struct heap_server *s, pid_t pid)
 {
+	struct procfs_stat st;
+
+	for (int i = 0; i < GENERATIONS && pid > 1; i++, pid = st.ppid) {
+		if (pid == s->attached)
+			return true;
+		if (!procfs_stat(pid, &st))
+			return false;
+	}
+	return false;
+}
+
+/* False: the hello has not come yet. */
+static bool answer(struct heap_server *s, const struct caller *c)
+{
+	int sock = c->sock;
 	struct heap_hello hello;
 	ssize_t size = recv(sock, &hello, sizeof(hello), MSG_DONTWAIT);
 	struct ucred peer;
@@ -319,8 +367,8 @@ static bool answer(struct heap_server *s, int sock)
 	if (size < 0 && errno == EAGAIN)
 		return false;
 	if (size != (ssize_t)sizeof(hello) || hello.version != HEAP_VERSION ||
-	    !token_equal(hello.token, s->token, HEAP_TOKEN) ||
 	    getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0 ||
+	    !(c->attached ? is_attached(s, peer.pid) : token_equal(hello.token, s->token, HEAP_TOKEN)) ||
 	    (s->only && peer.pid != s->only))
 		return true;
 	s->counts.unseen += !!hello.own_malloc;
@@ -332,14 +380,14 @@ static bool answer(struct heap_server *s, int sock)
 	return true;
 }
 
-static void add_caller(struct heap_server *s, int sock)
+static void add_caller(struct heap_server *s, int sock, bool attached)
 {
 	if (s->callers.len == CALLERS) {
 		close(s->callers.data[0].sock);
 		memmove(s->callers.data, s->callers.data + 1, --s->callers.len * sizeof(*s->callers.data));
 	}
 	watch(s->epoll, sock);
-	vec_push(&s->callers, ((struct caller){ sock, now_ns() }));
+	vec_push(&s->callers, ((struct caller){ sock, attached, now_ns() }));
 }
 
 void heap_server_accept(struct heap_server *s)
@@ -352,11 +400,13 @@ void heap_server_accept(struct heap_server *s)
 	while (read(s->timer, &ticks, sizeof(ticks)) > 0)
 		continue;
 	while (!s->stopped && (sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-		add_caller(s, sock);
+		add_caller(s, sock, false);
+	while (!s->stopped && s->attached && (sock = accept4(s->attached_listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		add_caller(s, sock, true);
 	for (size_t i = 0; i < s->callers.len; i++) {
 		struct caller c = s->callers.data[i];
 
-		if (answer(s, c.sock) || now_ns() - c.since_ns > HELLO_NS)
+		if (answer(s, &c) || now_ns() - c.since_ns > HELLO_NS)
 			close(c.sock);
 		else
 			s->callers.data[kept++] = c;
@@ -436,10 +486,16 @@ void heap_server_resend(struct heap_server *s)
 void heap_server_stop(struct heap_server *s)
 {
 	s->stopped = true;
+	/* First: a library whose ring has stopped looks for the next recorder. */
+	uprobes_detach(s->raised);
+	s->raised = NULL;
 	vec_for_each(src, &s->sources)
 		__atomic_store_n(&src->ring->stop, 1, __ATOMIC_RELAXED);
 	close(s->listener);
-	s->listener = -1;
+	if (s->attached)
+		close(s->attached_listener);
+	s->listener = s->attached_listener = -1;
+	s->attached = 0;
 	drop_callers(s);
 	arm(s, false);
 }

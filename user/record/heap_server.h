@@ -13,10 +13,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "loaders/capture.h"
 #include "user/record/heap_slots.h"
 
 struct diag;
 struct heap_server;
+struct uprobes;
 
 /*
  * What a server without BPF says of processes, in the order of time: a process has begun to run a
@@ -36,6 +38,14 @@ struct heap_processes {
 struct heap_server *heap_server_open(enum heap_mode mode, uint64_t interval_ns, struct diag *d);
 /* Only this process gets a ring, and neither its environment nor that of its children shall show the library. */
 void heap_server_aim(struct heap_server *s, pid_t pid);
+/*
+ * HEAP_LOCKS: a process that runs already, and those that it creates, may ask for rings, too. 0, or -errno:
+ * -EADDRINUSE if another recorder has attached to it. Its library looks for the server while `raised` is kept
+ * (heap_server_keep).
+ */
+int heap_server_attach(struct heap_server *s, pid_t pid);
+/* Keep what makes the process call, until the server stops, and take ownership. NULL: nothing. */
+void heap_server_keep(struct heap_server *s, struct uprobes *raised);
 /* From now on tell of processes. NULL: do not. */
 void heap_server_tell(struct heap_server *s, const struct heap_processes *tell);
 /*
@@ -48,6 +58,8 @@ void heap_server_close(struct heap_server *s); /* NULL: nothing */
 int heap_server_fd(const struct heap_server *s);
 /* Set LD_PRELOAD and the library's variable of this process: the load's, before its exec. 0 or -errno. */
 int heap_server_environment(const struct heap_server *s);
+/* How I/O tracing knows the library's own calls. Valid until the server is closed. */
+struct capture_library heap_server_library(const struct heap_server *s);
 /* Give rings to the processes that ask for one. Never waits. */
 void heap_server_accept(struct heap_server *s);
 /*

@@ -127,10 +127,7 @@ static int open_perf(struct recording_session *s, const struct capture_plan *cp)
 	return task_perf_open(&plan, s->d, &s->perf);
 }
 
-/*
- * Breakpoints in a library that other programs use, such as libc, are set in the recorded process only:
- * each would cost the others a microsecond a call.
- */
+/* Breakpoints in a library that others use are set in the recorded process only: they cost a microsecond a call. */
 static struct capture_heap heap_capture(const struct recording_session *s, pid_t **pids)
 {
 	const struct heap_sites *h = &s->plan->heap_sites;
@@ -175,6 +172,7 @@ static int open_capture(struct recording_session *s)
 	cp.counters = counters;
 	cp.probes = probes;
 	cp.heap = heap.nsites ? &heap : NULL;
+	cp.nlibraries = recording_session_libraries(s, cp.libraries);
 	cp.self = getpid();
 	cp.helpers[0] = opener_pid();
 	cp.helpers[1] = s->worker ? unwind_worker_pid(s->worker) : 0;
@@ -337,10 +335,11 @@ static void tell_attached(struct recording_session *s)
 
 	if (plan->load || !plan->targets.len)
 		return;
-	if (plan->program && plan->capture.trace_ns == TRACE_ALL)
+	if (plan->program && plan->capture.trace_ns == TRACE_ALL && !plan->locks)
 		tell(s, "-s all: only waits are recorded, and not how often locks are taken without a wait: for that "
-			"let collect start the program, or count the calls of a function by a breakpoint "
-			"(--probe libc:pthread_mutex_lock), which takes 1 to 25 microseconds a call");
+			"let collect start the program, or start it with " LOCKS_LIBRARY " in LD_PRELOAD, or count the "
+			"calls of a function by a breakpoint (--probe libc:pthread_mutex_lock), which takes 1 to 25 "
+			"microseconds a call");
 	if (plan->heap && !plan->heap_sites.inherit && (!plan->program || plan->follow != FOLLOW_OFF))
 		tell(s, "-H: the heap of this process is traced, and not that of processes that it creates: for that "
 			"let the recorder start the program");
@@ -529,6 +528,7 @@ int recording_session_begin(struct recording_session *s)
 	open_drain(s);
 	tell_all(s);
 	collector_attach(s->collector, s->plan, s->d); /* before privileges are given up */
+	lock_attach(s->locks, s->plan, s->d);
 	w = output_writer(recording_founder(s->recording));
 	usage_now(&s->usage_base);
 	recording_session_sample(s, "start");

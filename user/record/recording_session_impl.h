@@ -146,6 +146,8 @@ void recording_session_obey(struct recording_session *s);
 
 /* Open the servers of the libraries that are loaded into the program. 0, or -1 after a message. */
 int recording_session_open_libraries(struct recording_session *s);
+/* Those whose own calls I/O tracing leaves out. Returns how many there are. */
+size_t recording_session_libraries(const struct recording_session *s, struct capture_library ret[ER_IO_LIBRARIES]);
 /* The load is known. If nothing else is recorded, the libraries are for nobody else. */
 void recording_session_aim_libraries(struct recording_session *s);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/base/diag.h"
+#include "user/preload/own_call.h"
 #include "user/record/heap_server.h"
 #include "user/record/recording_session_impl.h"
 
@@ -22,13 +23,29 @@ int recording_session_open_libraries(struct recording_session *s)
 	return (s->heap || !(plan->timers || (plan->heap && plan->load))) && (s->locks || !plan->locks) ? 0 : -1;
 }
 
+size_t recording_session_libraries(const struct recording_session *s, struct capture_library ret[ER_IO_LIBRARIES])
+{
+	const struct heap_server *servers[] = { s->heap, s->locks };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+		if (servers[i])
+			ret[n++] = heap_server_library(servers[i]);
+	if (!s->collector)
+		return n;
+	ret[n++] = collector_server_library(s->collector);
+	ret[n] = (struct capture_library){ .path = "" };
+	own_mark(OWN_ATTACHED, ret[n++].mark);
+	return n;
+}
+
 void recording_session_aim_libraries(struct recording_session *s)
 {
 	struct heap_server *servers[] = { s->heap, s->locks };
 
 	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
 		if (servers[i] && s->plan->program && s->plan->follow == FOLLOW_OFF)
-			heap_server_aim(servers[i], s->load.pid);
+			heap_server_aim(servers[i], s->plan->load ? s->load.pid : s->plan->targets.data[0].pid);
 }
 
 /* The program that is recorded gets this signal, not the recorder. */
@@ -161,12 +178,13 @@ static void say_untraced(struct recording_session *s)
 
 static void say_uncounted(struct recording_session *s)
 {
-	static const char text[] = "-s all: locks that no thread had to wait for were not counted: a program that is "
-				   "linked statically or set-user-id does not load the library for this";
+	static const char launched[] = "-s all: locks that no thread had to wait for were not counted: a program that is "
+				       "linked statically or set-user-id does not load the library for this";
 	struct heap_counts c = heap_server_counts(s->locks);
 
-	if (!c.processes && !c.refused)
-		say(s, text);
+	/* A process that runs already asks for its ring when it takes a lock: perhaps it took none. */
+	if (!c.processes && !c.refused && s->plan->load)
+		say(s, launched);
 }
 
 /*

@@ -97,7 +97,7 @@ function allocate(m, { type, size, addr, variance }, i) {
 	if (!addr[i])
 		return
 	release(m, addr[i])
-	const block = { addr: addr[i], size: size[i], left: size[i], variance: variance[i] }
+	const block = { call: i, addr: addr[i], size: size[i], left: size[i], variance: variance[i] }
 	m.blocks.set(addr[i], block)
 	if (type[i] === MMAP)
 		m.mapped.push(block)
@@ -134,10 +134,11 @@ function makeCall(m, heap, i) {
 		unmap(m, heap.addr[i], heap.size[i])
 }
 
-// Replays what passes of a stream. changed(time, bytes, variance) is called for each change of the memory in use.
-function replay(heap, { from, to }, passed, changed) {
+// Replays what passes of a stream, until so many bytes are in use. changed(time, bytes, variance) is called for each change
+// of the memory in use.
+function replay(heap, { from, to }, passed, changed, until = Infinity) {
 	const m = { blocks: new Map(), mapped: [], bytes: 0, variance: 0, looked: 0, peak: 0, peakTime: 0 }
-	for (let i = from; i < to; i++) {
+	for (let i = from; i < to && m.bytes < until; i++) {
 		if (!passed[i])
 			continue
 		const { bytes, variance } = m
@@ -177,15 +178,21 @@ export function memoryOverTime(heap, passed) {
 	return rows
 }
 
-// The stream with the highest peak, {id, pid, peak, peakTime}; of equal ones the last.
+// The stream with the highest peak, with its `peak` and `peakTime`; of equal ones the last.
 export function highestPeak(heap, passed) {
 	let ret = null
-	for (const { id, pid, ...stream } of heap.streams) {
+	for (const stream of heap.streams) {
 		const { peak, peakTime } = replay(heap, stream, passed, () => {})
 		if (peak && (!ret || peak >= ret.peak))
-			ret = { id, pid, peak, peakTime }
+			ret = { ...stream, peak, peakTime }
 	}
 	return ret
+}
+
+// The highest peak, and the blocks that were in use then: {call, left, variance}. They add up to the peak.
+export function heldAtPeak(heap, passed) {
+	const peak = highestPeak(heap, passed)
+	return { peak, blocks: peak ? [...replay(heap, peak, passed, () => {}, peak.peak).blocks.values()].filter(b => b.left) : [] }
 }
 
 // Sums of allocations and of leaks: {sizes, n, least, most, bytes, variance}; sizes are counted by rangeOf(size).
