@@ -11,6 +11,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/goroutine.bpf.h"
 #include "bpf/java.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
@@ -67,7 +68,8 @@ struct {
 struct rule_kept {
 	__u64 frame;      /* the frame it applies to; 0: none */
 	__u32 generation; /* of the file's table */
-	__u32 python;     /* its file has a Python interpreter */
+	__u16 python;     /* its file has a Python interpreter */
+	__u16 go;         /* its file is a Go program that numbers goroutines */
 	struct er_unwind_rule rule;
 };
 
@@ -101,7 +103,10 @@ struct unwind_env {
 	__u32 vm_state;    /* enum vm_state */
 	bool generated;    /* r.ip is in executable memory without a file */
 	bool guessed;      /* ER_STACK_GUESSED */
-	bool python;       /* r.ip is in a file with a Python interpreter */
+	bool python;       /* r.ip is in a file with a Python interpreter, */
+	bool go;           /* or of a Go program that numbers goroutines */
+	bool went;         /* such a program was met: `goroutine` is final */
+	__u64 goroutine;   /* number of the thread's goroutine; 0: none */
 	__u64 frame;       /* of r.ip */
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
@@ -294,7 +299,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 	if (!env)
 		return ER_END_NO_TABLE;
 	env->rule.cfa = ER_CFA_NO_ENTRY;
-	env->python = false;
+	env->python = env->go = false;
 	if (!f || f->state <= ER_FILE_PENDING)
 		return ER_END_NO_TABLE;
 	if (f->used != env->second)
@@ -304,6 +309,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 	if (f->state != ER_FILE_READY)
 		return ER_END_NOT;
 	env->python = python_is_known(f->python);
+	env->go = !f->python && f->go.g;
 	return unwind_find(env, f, offset, &env->rule);
 }
 
@@ -337,6 +343,7 @@ static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
 			f->used = env->second;
 		env->rule = k->rule;
 		env->python = k->python;
+		env->go = k->go;
 		return ER_END_NOT;
 	}
 	/* The generation first: while the rule is looked up the table may be replaced. */
@@ -349,6 +356,7 @@ static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
 	k->frame = frame;
 	k->rule = env->rule;
 	k->python = env->python;
+	k->go = env->go;
 	return ER_END_NOT;
 }
 
@@ -362,7 +370,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 	int found = er_pc_find(&env->pc, pc);
 
 	env->rule.cfa = ER_CFA_NO_ENTRY;
-	env->python = false;
+	env->python = env->go = false;
 	env->frame = env->r.ip;
 	env->generated = found == PC_FOUND && !env->pc.range.frame;
 	if (found == PC_NOWHERE)
@@ -492,6 +500,10 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 	end = frame_find(env);
 	if (env->python)
 		python_meet(env);
+	if (env->go && !env->went) {
+		env->went = true;
+		env->goroutine = er_goroutine(er_frame_file(env->frame));
+	}
 	if (env->r.flags & UNWIND_UNCALLED && !env->generated) {
 		env->end = ER_END_NO_CFI;
 		return 1;
@@ -527,18 +539,6 @@ __noinline int er_walk_user(union stack_scratch *st, struct unwind_env *env, __u
 	if (env->lacks)
 		env->end = env->lacks;
 	return 0;
-}
-
-/* Registers by DWARF number. */
-static __always_inline void copy_regs(__u64 *to, const struct pt_regs *regs)
-{
-	const __u64 by_number[ER_DWARF_COUNT] = {
-		regs->ax, regs->dx, regs->cx, regs->bx, regs->si, regs->di, regs->bp, regs->sp, regs->r8,
-		regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->ip,
-	};
-
-	for (int i = 0; i < ER_DWARF_COUNT; i++)
-		to[i] = by_number[i];
 }
 
 #endif

@@ -261,6 +261,14 @@ static void write_pythons(const struct store_counts *c, struct buf *b)
 			   c->strange_pythons[i] & PYTHON_STRANGE);
 }
 
+static void write_gos(const struct store_counts *c, struct buf *b)
+{
+	for (int i = 0; i < STORE_GOS && c->strange_gos[i]; i++)
+		buf_printf(b, "<go major=\"%u\" minor=\"%u\"/>\n",
+			   c->strange_gos[i] == GO_UNKNOWN_MAKER ? 0 : c->strange_gos[i] >> 8,
+			   c->strange_gos[i] == GO_UNKNOWN_MAKER ? 0 : c->strange_gos[i] & 0xff);
+}
+
 static void write_delays(const char *prefix, const struct store_delays *d, struct buf *b)
 {
 	buf_printf(b, " %sneeded=\"%" PRIu64 "\" %sslow=\"%" PRIu64 "\" %sdelay_ns=\"%" PRIu64
@@ -282,4 +290,5 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 	write_delays("", &c.later, b);
 	buf_puts(b, "/>\n");
 	write_pythons(&c, b);
+	write_gos(&c, b);
 }

@@ -67,7 +67,7 @@ void unwinder_ask(struct unwinder *u, const struct image *im, const struct er_ra
 
 /* Count from now on, for the next segment. */
 void unwinder_restart_counts(struct unwinder *u);
-/* Write the elements <tables> and <python> of recorder.xml. */
+/* Write the elements <tables>, <python> and <go> of recorder.xml. */
 void unwinder_write(const struct unwinder *u, struct buf *b);
 
 #endif
