@@ -75,16 +75,6 @@ struct rule_kept {
 
 enum { RULES_KEPT = 256 }; /* a power of two */
 
-/* The Java VMs whose memory is understood. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct er_space_key);
-	__type(value, struct er_hotspot);
-} er_hotspots SEC(".maps");
-
-enum vm_state { VM_UNASKED, VM_NONE, VM_KNOWN };
-
 /* One walk, and what is kept for the next walk of this CPU and context. */
 struct unwind_env {
 	struct rule_kept kept[RULES_KEPT];
@@ -288,6 +278,14 @@ static inline const struct er_hotspot *unwind_hotspot(struct unwind_env *env)
 	return &env->vm;
 }
 
+/* Whether r.ip is in generated code of a process whose Java VM is awaited. */
+static __always_inline bool vm_is_awaited(struct unwind_env *env)
+{
+	__u32 key = env->pc.key.tgid;
+
+	return env->generated && !unwind_has_hotspot(env) && bpf_map_lookup_elem(&er_awaited, &key);
+}
+
 /*
  * Find the rule of a place in a file and copy it to env->rule. Returns 0, or the reason why there
  * is none.
@@ -389,7 +387,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
  */
 static __always_inline bool end_is_for_now(__u32 end)
 {
-	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED;
+	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED || end == ER_END_NO_VM;
 }
 
 /* True if the walk ended where memory could not be read; it may be readable later. */
@@ -508,6 +506,8 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 		env->end = ER_END_NO_CFI;
 		return 1;
 	}
+	if (!end && !env->untabled && vm_is_awaited(env))
+		end = ER_END_NO_VM;
 	if (end_is_for_now(end)) {
 		env->end = end;
 		if (!env->untabled)
