@@ -6,6 +6,8 @@
 #ifndef ARCH_BPF_H
 #define ARCH_BPF_H
 
+#include "bpf/unwind.h"
+
 enum {
 	ARCH_USER_CS = 0x33,
 	ARCH_USER32_CS = 0x23,
@@ -56,6 +58,18 @@ static __always_inline bool arch_futex(const struct pt_regs *regs, struct futex_
 	if (nr == WAITV || nr == WAIT) /* op and val are elsewhere, or there are several */
 		a->op = a->val = 0;
 	return nr == FUTEX || nr == WAITV || nr == WAIT;
+}
+
+/* Registers by DWARF number. */
+static __always_inline void copy_regs(__u64 *to, const struct pt_regs *regs)
+{
+	const __u64 by_number[ER_DWARF_COUNT] = {
+		regs->ax, regs->dx, regs->cx, regs->bx, regs->si, regs->di, regs->bp, regs->sp, regs->r8,
+		regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->ip,
+	};
+
+	for (int i = 0; i < ER_DWARF_COUNT; i++)
+		to[i] = by_number[i];
 }
 
 #endif

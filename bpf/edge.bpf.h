@@ -288,6 +288,8 @@ __noinline int er_finish(struct er_thread *t, struct er_cpu *c, __u64 clk)
 		edge_late(t, p, c);
 	if (t->owed) {
 		t->owed = 0;
+		if (er_stack_method != ER_STACKS_LEAVE)
+			t->goroutine = 0;
 		er_wait_send(c, t, er_stack_method == ER_STACKS_LEAVE ? t->early_stack : 0);
 	}
 	return 0;

@@ -88,7 +88,7 @@ static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, str
 	struct sample sm;
 
 	t->wflags |= ER_WAIT_OPEN_END;
-	t->early_stack = 0;
+	t->early_stack = t->goroutine = 0;
 	wait_sample(&sm, p, t, c);
 	end_record(seq, c, p, t, er_stack_method == ER_STACKS_NONE ? 0 : asleep_stack(seq, &sm));
 }
@@ -96,6 +96,8 @@ static __always_inline void end_wait(struct seq_file *seq, struct er_cpu *c, str
 static __always_inline void end_owed(struct seq_file *seq, struct er_cpu *c, struct task_struct *p,
 				     struct er_thread *t)
 {
+	if (er_stack_method != ER_STACKS_LEAVE)
+		t->goroutine = 0;
 	if (t->owed)
 		end_record(seq, c, p, t, er_stack_method == ER_STACKS_LEAVE ? t->early_stack : 0);
 	t->owed = 0;

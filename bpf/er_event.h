@@ -151,6 +151,7 @@ struct er_clock {
 	__u64 weight;     /* the thread's CPU time in ns since its last record; may be 0 */
 	__u32 cpu;        /* of the ring and number; a residual's thread may have run elsewhere */
 	__u32 flags;
+	__u64 goroutine;  /* Go's number of it; 0: none, or not known */
 };
 
 enum { ER_MAX_COUNTERS = 16 };
@@ -282,6 +283,7 @@ struct er_wait {
 	__u16 futex_op;        /* of the futex call, with its flags */
 	__u32 flags;           /* enum er_wait_flags */
 	__u32 pad;
+	__u64 goroutine;       /* that the thread ran when it left the CPU; 0: none, or not known */
 };
 
 enum er_total_flags {
@@ -424,16 +426,16 @@ struct er_span_sums {
 _Static_assert(sizeof(struct er_header) == 16, "ring contract");
 _Static_assert(sizeof(struct er_span) == 280, "ring contract");
 _Static_assert(sizeof(struct er_task) == 32, "ring contract");
-_Static_assert(sizeof(struct er_wait) == 152, "ring contract");
+_Static_assert(sizeof(struct er_wait) == 160, "ring contract");
 _Static_assert(sizeof(struct er_total) == 400, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(ER_MAX_USER_FRAMES == 1536, "ring contract");
-_Static_assert(sizeof(struct er_clock) == 72, "ring contract");
-_Static_assert(sizeof(struct er_counter) == 96, "ring contract");
-_Static_assert(sizeof(struct er_probe) == 80 + 8 * ER_PROBE_VALUES, "ring contract");
-_Static_assert(sizeof(struct er_heap) == 104, "ring contract");
+_Static_assert(sizeof(struct er_clock) == 80, "ring contract");
+_Static_assert(sizeof(struct er_counter) == 104, "ring contract");
+_Static_assert(sizeof(struct er_probe) == 88 + 8 * ER_PROBE_VALUES, "ring contract");
+_Static_assert(sizeof(struct er_heap) == 112, "ring contract");
 _Static_assert(sizeof(struct er_command) == 32 + ER_COMMAND_TEXT, "ring contract");
-_Static_assert(sizeof(struct er_io) == 112 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");
+_Static_assert(sizeof(struct er_io) == 120 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");
 
 #define ER_TASK_SECOND(type) \
 	_Static_assert(__builtin_offsetof(type, task) == sizeof(struct er_header), "ring contract")

@@ -384,7 +384,7 @@ static __noinline int send_events(const struct sample *sm, __u64 stack)
  */
 enum where { AT_ENTRY, AT_RETURN, AT_END };
 
-static __always_inline __u64 user_stack(void *ctx, const struct sample *sm, int area, enum where where)
+static __always_inline __u64 user_stack(void *ctx, struct sample *sm, int area, enum where where)
 {
 	union stack_scratch *st = stack_begin(sm, area);
 	__u32 n;

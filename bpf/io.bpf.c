@@ -403,7 +403,7 @@ static __noinline int send_call(const struct sample *sm, __u64 stack)
 }
 
 /* Only user frames: the kernel's are always those of the tracepoint. */
-static __always_inline __u64 user_stack(void *ctx, const struct sample *sm)
+static __always_inline __u64 user_stack(void *ctx, struct sample *sm)
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_CLOCK);
 

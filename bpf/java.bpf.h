@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Methods that the interpreter of a Java VM runs. The walk steps out of the interpreter by frame
- * pointers (bpf/unwind_hotspot.h). Each frame of the interpreter has the address of its method, and
- * the VM's structures lead from there to names and lines (bpf/hotspot.h).
+ * The Java VMs that walks know, and the methods that a VM's interpreter runs. The walk steps out of
+ * the interpreter by frame pointers (bpf/unwind_hotspot.h). Each frame of the interpreter has the
+ * address of its method, and the VM's structures lead from there to names and lines (bpf/hotspot.h).
  *
  * A frame counts as a method's only if its bytecode lies in that method. The process may contain
  * anything: every number is checked or only compared.
@@ -11,7 +11,29 @@
 #define JAVA_BPF_H
 
 #include "bpf/code.bpf.h"
+#include "bpf/frame.h"
 #include "bpf/hotspot.h"
+
+/* The Java VMs whose memory is understood. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct er_space_key);
+	__type(value, struct er_hotspot);
+} er_hotspots SEC(".maps");
+
+/*
+ * Processes that have mapped a Java VM whose memory is not understood yet: user space walks their stacks, as soon
+ * as it is. A process that is here by mistake, such as one after an exec, costs only copies.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32); /* the process */
+	__type(value, __u32); /* unused */
+} er_awaited SEC(".maps");
+
+enum vm_state { VM_UNASKED, VM_NONE, VM_KNOWN };
 
 /* A frame of the interpreter, and its method. */
 struct java_walk {

@@ -123,11 +123,12 @@ static __always_inline void early_stack(void *ctx, struct er_cpu *c, struct task
 {
 	struct sample sm;
 
-	t->early_stack = 0;
+	t->early_stack = t->goroutine = 0;
 	if (!leave_foretold(t))
 		return;
 	wait_sample(&sm, p, t, c);
 	t->early_stack = wait_stack(ctx, &sm, &er_skip_leave, false);
+	t->goroutine = sm.goroutine;
 }
 
 static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt,

@@ -109,6 +109,7 @@ static __always_inline void sample_fill(struct er_clock *r, const struct sample 
 	r->weight = weight;
 	r->cpu = bpf_get_smp_processor_id();
 	r->flags = sm->flags;
+	r->goroutine = sm->goroutine;
 }
 
 static __always_inline void send_sample(const struct sample *sm, __u64 stack, __u64 weight)
@@ -155,6 +156,7 @@ static __always_inline void gather(struct sample *sm)
 	sm->tid = p->pid;
 	sm->now = bpf_ktime_get_ns();
 	sm->no_user = false;
+	sm->goroutine = 0;
 }
 
 static __always_inline void clock_sample(struct bpf_perf_event_data *ctx, struct er_cpu *c,

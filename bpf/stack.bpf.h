@@ -204,7 +204,7 @@ static __always_inline void unread_ask(union stack_scratch *st, struct er_cpu *c
  * Walk both stacks and send them if they are new. Returns the id, or 0 if there is no frame.
  * `again`, known at compile time: the thread may walk again.
  */
-static __always_inline __u64 sample_stack(void *ctx, const struct sample *sm,
+static __always_inline __u64 sample_stack(void *ctx, struct sample *sm,
 					  enum scratch_user user, bool again)
 {
 	union stack_scratch *st = stack_begin(sm, user);

@@ -79,6 +79,7 @@ struct er_thread {
 	__u64 touched;    /* address, by the last fault that was seen */
 	__u32 futex_op, holder; /* state LOCK */
 	__u64 waker_stack, early_stack;
+	__u64 goroutine;  /* of the present wait, when its stack was taken; 0: none, or not known */
 	struct er_off_interval off;
 	__u64 weighed[OFF_SLOTS]; /* time that sent WAIT records represent */
 	__u64 rest_stack[OFF_SLOTS];

@@ -11,6 +11,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/er.bpf.h"
+#include "bpf/goroutine.bpf.h"
 #include "bpf/java.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
@@ -67,21 +68,12 @@ struct {
 struct rule_kept {
 	__u64 frame;      /* the frame it applies to; 0: none */
 	__u32 generation; /* of the file's table */
-	__u32 python;     /* its file has a Python interpreter */
+	__u16 python;     /* its file has a Python interpreter */
+	__u16 go;         /* its file is a Go program that numbers goroutines */
 	struct er_unwind_rule rule;
 };
 
 enum { RULES_KEPT = 256 }; /* a power of two */
-
-/* The Java VMs whose memory is understood. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct er_space_key);
-	__type(value, struct er_hotspot);
-} er_hotspots SEC(".maps");
-
-enum vm_state { VM_UNASKED, VM_NONE, VM_KNOWN };
 
 /* One walk, and what is kept for the next walk of this CPU and context. */
 struct unwind_env {
@@ -101,7 +93,10 @@ struct unwind_env {
 	__u32 vm_state;    /* enum vm_state */
 	bool generated;    /* r.ip is in executable memory without a file */
 	bool guessed;      /* ER_STACK_GUESSED */
-	bool python;       /* r.ip is in a file with a Python interpreter */
+	bool python;       /* r.ip is in a file with a Python interpreter, */
+	bool go;           /* or of a Go program that numbers goroutines */
+	bool went;         /* such a program was met: `goroutine` is final */
+	__u64 goroutine;   /* number of the thread's goroutine; 0: none */
 	__u64 frame;       /* of r.ip */
 	__u32 second;      /* of CLOCK_MONOTONIC, for er_unwind_file.used */
 	__u32 end;         /* enum er_end */
@@ -283,6 +278,14 @@ static inline const struct er_hotspot *unwind_hotspot(struct unwind_env *env)
 	return &env->vm;
 }
 
+/* Whether r.ip is in generated code of a process whose Java VM is awaited. */
+static __always_inline bool vm_is_awaited(struct unwind_env *env)
+{
+	__u32 key = env->pc.key.tgid;
+
+	return env->generated && !unwind_has_hotspot(env) && bpf_map_lookup_elem(&er_awaited, &key);
+}
+
 /*
  * Find the rule of a place in a file and copy it to env->rule. Returns 0, or the reason why there
  * is none.
@@ -294,7 +297,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 	if (!env)
 		return ER_END_NO_TABLE;
 	env->rule.cfa = ER_CFA_NO_ENTRY;
-	env->python = false;
+	env->python = env->go = false;
 	if (!f || f->state <= ER_FILE_PENDING)
 		return ER_END_NO_TABLE;
 	if (f->used != env->second)
@@ -304,6 +307,7 @@ __noinline int er_rule_find(struct unwind_env *env, __u32 file, __u64 offset)
 	if (f->state != ER_FILE_READY)
 		return ER_END_NOT;
 	env->python = python_is_known(f->python);
+	env->go = !f->python && f->go.g;
 	return unwind_find(env, f, offset, &env->rule);
 }
 
@@ -337,6 +341,7 @@ static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
 			f->used = env->second;
 		env->rule = k->rule;
 		env->python = k->python;
+		env->go = k->go;
 		return ER_END_NOT;
 	}
 	/* The generation first: while the rule is looked up the table may be replaced. */
@@ -349,6 +354,7 @@ static __always_inline int rule_at(struct unwind_env *env, __u64 frame)
 	k->frame = frame;
 	k->rule = env->rule;
 	k->python = env->python;
+	k->go = env->go;
 	return ER_END_NOT;
 }
 
@@ -362,7 +368,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
 	int found = er_pc_find(&env->pc, pc);
 
 	env->rule.cfa = ER_CFA_NO_ENTRY;
-	env->python = false;
+	env->python = env->go = false;
 	env->frame = env->r.ip;
 	env->generated = found == PC_FOUND && !env->pc.range.frame;
 	if (found == PC_NOWHERE)
@@ -381,7 +387,7 @@ static __always_inline enum er_end frame_find(struct unwind_env *env)
  */
 static __always_inline bool end_is_for_now(__u32 end)
 {
-	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED;
+	return end == ER_END_NO_TABLE || end == ER_END_BUSY || end == ER_END_EVICTED || end == ER_END_NO_VM;
 }
 
 /* True if the walk ended where memory could not be read; it may be readable later. */
@@ -492,10 +498,16 @@ static long frame_next(__u32 i, struct unwind_walk *w)
 	end = frame_find(env);
 	if (env->python)
 		python_meet(env);
+	if (env->go && !env->went) {
+		env->went = true;
+		env->goroutine = er_goroutine(er_frame_file(env->frame));
+	}
 	if (env->r.flags & UNWIND_UNCALLED && !env->generated) {
 		env->end = ER_END_NO_CFI;
 		return 1;
 	}
+	if (!end && !env->untabled && vm_is_awaited(env))
+		end = ER_END_NO_VM;
 	if (end_is_for_now(end)) {
 		env->end = end;
 		if (!env->untabled)
@@ -527,18 +539,6 @@ __noinline int er_walk_user(union stack_scratch *st, struct unwind_env *env, __u
 	if (env->lacks)
 		env->end = env->lacks;
 	return 0;
-}
-
-/* Registers by DWARF number. */
-static __always_inline void copy_regs(__u64 *to, const struct pt_regs *regs)
-{
-	const __u64 by_number[ER_DWARF_COUNT] = {
-		regs->ax, regs->dx, regs->cx, regs->bx, regs->si, regs->di, regs->bp, regs->sp, regs->r8,
-		regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->ip,
-	};
-
-	for (int i = 0; i < ER_DWARF_COUNT; i++)
-		to[i] = by_number[i];
 }
 
 #endif

@@ -120,6 +120,20 @@ struct er_unwind_rule {
 	__u8 flags;   /* enum er_rule_flags, and where rbx is */
 };
 
+/*
+ * How a thread that runs Go leads to the number of the goroutine that it runs code for: from the thread block
+ * to g, which may be the thread's own, to m, to the goroutine. See unwind_go.h.
+ */
+struct er_go_places {
+	__s32 g;     /* distance from the thread block; 0: numbers of goroutines are not known */
+	__u16 m;     /* distance in g, */
+	__u16 curg;  /* in m, */
+	__u16 goid;  /* and in curg */
+	__u16 maker; /* version of Go, major << 8 | minor; GO_UNKNOWN_MAKER; 0: the file is no Go program */
+};
+
+enum { GO_UNKNOWN_MAKER = 0xffff };
+
 enum er_file_state {
 	ER_FILE_UNKNOWN,
 	ER_FILE_PENDING, /* no table yet: it is being built */
@@ -150,10 +164,15 @@ struct er_unwind_file {
 	 * its variables from the address of file offset 0.
 	 */
 	__u32 python;     /* 0: it has none */
-	__s32 python_runtime; /* _PyRuntime */
-	__s32 python_code;    /* PyCode_Type */
-	__s32 python_key;     /* the key of pthread_getspecific() for a thread's own state */
-	struct er_python_places python_places;
+	union {
+		struct {
+			__s32 python_runtime; /* _PyRuntime */
+			__s32 python_code;    /* PyCode_Type */
+			__s32 python_key;     /* the key of pthread_getspecific() for a thread's own state */
+			struct er_python_places python_places;
+		};
+		struct er_go_places go; /* if it has none */
+	};
 };
 
 /* Why a walk ended. Only ER_END_PROVEN says that the stack is complete. */

@@ -313,7 +313,7 @@ static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_
 	ra = unwind_true_return(env, cfa - 8, ra);
 	if (!ra)
 		return ER_END_RA_ZERO;
-	if (!unwind_blob_returns(env, ra, &called))
+	if (ra - r->sp < HOTSPOT_REACH || !unwind_blob_returns(env, ra, &called)) /* a saved rbp is no code */
 		return ER_END_NO_CFI;
 	*r = (struct unwind_regs){ .ip = ra, .sp = sp, .bp = bp,
 				   .flags = (r->flags & UNWIND_USED_FP) | (called ? 0 : UNWIND_UNCALLED) };

@@ -62,11 +62,12 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 	sm->tgid = p->tgid;
 	sm->tid = p->pid;
 	sm->flags = 0;
+	sm->goroutine = 0;
 	sm->no_user = er_shedding >= ER_SHED_USER_STACKS;
 }
 
 /* The running thread's stack, from __schedule() towards its callers. */
-static __always_inline __u64 wait_stack(void *ctx, const struct sample *sm, __u32 *skip,
+static __always_inline __u64 wait_stack(void *ctx, struct sample *sm, __u32 *skip,
 					 bool again)
 {
 	union stack_scratch *st = stack_begin(sm, SCRATCH_SWITCH);
@@ -120,6 +121,7 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	if (p->flags & TASK_PF_KTHREAD)
 		r->flags |= ER_WAIT_KTHREAD;
 	r->pad = 0;
+	r->goroutine = t->goroutine;
 }
 
 /* Time that a sent record represents is no longer part of the remainder. */
@@ -192,6 +194,7 @@ static __always_inline void wait_back(void *ctx, struct er_cpu *c, bool again)
 	wait_sample(&sm, p, t, c);
 	if (!wait_sheds_stack(t))
 		stack = wait_stack(ctx, &sm, &er_skip_back, again);
+	t->goroutine = sm.goroutine;
 	er_wait_send(c, t, stack);
 }
 

@@ -55,6 +55,7 @@ struct sample {
 	__u32 tgid, tid;
 	__u32 flags;
 	bool no_user;  /* leave out user frames */
+	__u64 goroutine; /* set by the walk of user frames; 0: none, or not known */
 };
 
 /*
@@ -163,7 +164,8 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->missed = 0;
 	env->untabled = !er_raws;
 	env->vm_state = VM_UNASKED;
-	env->guessed = false;
+	env->guessed = env->went = false;
+	env->goroutine = 0;
 	env->blob.begin = env->blob.end = env->blob.kind = 0;
 	env->java.bp = 0;
 	code_reset(&env->code, er_hash_seed ^ sm->task->self_exec_id, sm->start_time, sm->tgid);
@@ -225,7 +227,7 @@ static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const s
 
 /* `again`: if memory could not be read, flag the stack for unread_ask(), which gives it an id. */
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
-				       const struct sample *sm, enum scratch_user user, bool again)
+				       struct sample *sm, enum scratch_user user, bool again)
 {
 	struct unwind_env *env;
 	struct pt_regs *regs;
@@ -248,6 +250,7 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 	if (st->s.flags & ER_STACK_RETURNS)
 		walk_return(env);
 	er_walk_user(st, env, at);
+	sm->goroutine = env->goroutine;
 	if (end_is_for_now(env->end) && !env->untabled) {
 		if (copy_user(st, at, sm, env->end))
 			return 0;

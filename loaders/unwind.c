@@ -91,6 +91,7 @@ int unwind_maps_open(struct unwind_maps **ret)
 	m->codes_fd = make_codes();
 	m->hotspots_fd = make_hash("er_hotspots", sizeof(struct er_space_key),
 				   sizeof(struct er_hotspot), ER_MAX_HOTSPOTS);
+	m->awaited_fd = make_hash("er_awaited", sizeof(__u32), sizeof(__u32), ER_MAX_HOTSPOTS);
 	m->ncodes_fd = make_array("er_ncodes", sizeof(__u32), 1);
 	err = map_array(m->files_fd, ER_MAX_FILES * sizeof(*m->files), &m->files);
 	err = err ? err : map_array(m->ranges_fd, ER_MAX_RANGES * sizeof(*m->ranges), &m->ranges);
@@ -100,6 +101,7 @@ int unwind_maps_open(struct unwind_maps **ret)
 	err = err ? err : m->codes_fd < 0 ? m->codes_fd : 0;
 	err = err ? err : m->ncodes_fd < 0 ? m->ncodes_fd : 0;
 	err = err ? err : m->hotspots_fd < 0 ? m->hotspots_fd : 0;
+	err = err ? err : m->awaited_fd < 0 ? m->awaited_fd : 0;
 	if (err) {
 		unwind_maps_close(m);
 		return err;
@@ -122,7 +124,7 @@ int unwind_maps_open_bare(struct unwind_maps **ret)
 
 	m->bare = true;
 	m->files_fd = m->ranges_fd = m->chunks_fd = m->spaces_fd = m->inodes_fd = -1;
-	m->codes_fd = m->ncodes_fd = m->hotspots_fd = -1;
+	m->codes_fd = m->ncodes_fd = m->hotspots_fd = m->awaited_fd = -1;
 	m->files = map_memory(ER_MAX_FILES * sizeof(*m->files));
 	m->ranges = map_memory(ER_MAX_RANGES * sizeof(*m->ranges));
 	if (!m->files || !m->ranges) {
@@ -152,6 +154,7 @@ void unwind_maps_close(struct unwind_maps *m)
 	closep(&m->codes_fd);
 	closep(&m->ncodes_fd);
 	closep(&m->hotspots_fd);
+	closep(&m->awaited_fd);
 	free(m);
 }
 
@@ -165,6 +168,7 @@ int unwind_maps_bind(const struct unwind_maps *m, struct bpf_object *obj)
 		{ "er_chunks", m->chunks_fd }, { "er_spaces", m->spaces_fd },
 		{ "er_inodes", m->inodes_fd }, { "er_codes", m->codes_fd },
 		{ "er_ncodes", m->ncodes_fd }, { "er_hotspots", m->hotspots_fd },
+		{ "er_awaited", m->awaited_fd },
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
@@ -227,6 +231,16 @@ int unwind_maps_hotspot(struct unwind_maps *m, const struct er_space_key *key,
 	int err = m->bare ? 0 :
 		  vm ? bpf_map_update_elem(m->hotspots_fd, key, vm, BPF_ANY) :
 		       bpf_map_delete_elem(m->hotspots_fd, key);
+
+	return err ? -errno : 0;
+}
+
+int unwind_maps_await(struct unwind_maps *m, uint32_t pid, bool on)
+{
+	const uint32_t value = 0;
+	int err = m->bare ? 0 :
+		  on ? bpf_map_update_elem(m->awaited_fd, &pid, &value, BPF_ANY) :
+		       bpf_map_delete_elem(m->awaited_fd, &pid);
 
 	return err ? -errno : 0;
 }

@@ -23,7 +23,8 @@ struct bpf_object;
 enum { UNWIND_MAX_CHUNKS = 12 }; /* 2 MiB each; with the other maps at most 44 MB */
 
 struct unwind_maps {
-	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd, codes_fd, ncodes_fd, hotspots_fd;
+	int files_fd, ranges_fd, chunks_fd, spaces_fd, inodes_fd, codes_fd, ncodes_fd, hotspots_fd,
+		awaited_fd;
 	struct er_unwind_file *files;
 	struct er_range *ranges;
 	uint32_t *chunks[UNWIND_MAX_CHUNKS]; /* NULL: not created yet */
@@ -62,6 +63,8 @@ int unwind_maps_space(struct unwind_maps *m, const struct er_space_key *key,
 /* Publish the Java VM of the process with the key; NULL removes it. Returns 0 or -errno. */
 int unwind_maps_hotspot(struct unwind_maps *m, const struct er_space_key *key,
 			const struct er_hotspot *vm);
+/* From now on stacks of the process with code of its Java VM are copied, or no longer. Returns 0 or -errno. */
+int unwind_maps_await(struct unwind_maps *m, uint32_t pid, bool on);
 /* Publish a file's number by its inode; 0 removes it. Returns 0 or -errno. */
 int unwind_maps_inode(struct unwind_maps *m, const struct er_inode *inode, uint32_t file);
 

@@ -157,6 +157,7 @@ static const struct command rows[] = {
 	  .help = "list the seconds of the recording" },
 	{ SECTION_INDEX, "experiment_ids", .type = "Experiment_IDs",
 	  .help = "list the experiments" },
+	{ SECTION_INDEX, "goroutines", .type = "Goroutines", .help = "list the goroutines of Go programs" },
 	{ SECTION_INDEX, "lifetimes", .view = view_lifetimes,
 	  .help = "list the programs of processes and how they ended" },
 	{ SECTION_INDEX, "states", .type = "States", .help = "list the microstates" },

@@ -171,7 +171,7 @@ static void on_profpckt(struct log_reader *r, const struct xml_element *el)
 		diag_warn(&e->diag, "%s: %lld is not a kind of packet", r->file, (long long)kind);
 		return;
 	}
-	if ((is_wait_kind(kind) || is_packed_kind(kind)) && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
+	if (is_clock_kind(kind) && kind != ER_PKT_CLOCK && find_stream(e, ER_PKT_CLOCK) != NO_STREAM) {
 		add_clock_kind(r, kind);
 		return;
 	}
@@ -197,20 +197,35 @@ static const char *known_uname(enum er_packet kind, const char *name)
 	return "";
 }
 
-/* A field that the stream lacks is not read. */
-static void add_place(struct exp_layout *layout, const struct exp_stream *s, const char *name,
-		      struct field_ref at)
+static void add_field(struct log_reader *r, const struct xml_element *el, unsigned kind, struct field_ref at)
 {
-	struct field_ref of_stream = stream_field(s, name);
+	struct exp_field f = { .name = exp_attr(r->e, el, "name"), .uname = exp_attr(r->e, el, "uname"),
+			       .offset = at.offset, .type = at.type };
 
-	if (of_stream.offset && of_stream.number < LAYOUT_FIELDS)
-		layout->at[of_stream.number] = at;
+	if (!*f.uname)
+		f.uname = known_uname(kind, f.name);
+	vec_push(&r->e->streams.data[r->stream].fields, f);
+}
+
+/* A field of a packed kind. If the stream lacks it, it gets it at a place where no other packet has anything. */
+static void add_place(struct log_reader *r, const struct xml_element *el, struct field_ref at)
+{
+	const struct exp_stream *s = &r->e->streams.data[r->stream];
+	struct field_ref of_stream = stream_field(s, xml_get(el, "name"));
+
+	if (!of_stream.offset) {
+		of_stream = (struct field_ref){ .offset = FIELD_BEYOND + s->fields.len, .type = at.type,
+						.number = s->fields.len };
+		if (of_stream.number < LAYOUT_FIELDS)
+			add_field(r, el, PACKED_FIRST + (r->layout - s->layouts), of_stream);
+	}
+	if (of_stream.number < LAYOUT_FIELDS)
+		r->layout->at[of_stream.number] = at;
 }
 
 static void on_field(struct log_reader *r, const struct xml_element *el)
 {
 	struct exp_stream *s;
-	struct exp_field f;
 	const char *type = xml_get(el, "type");
 	int64_t offset = xml_get_int(el, "offset", 0);
 	int id = type ? er_type_parse(type) : -1;
@@ -224,16 +239,12 @@ static void on_field(struct log_reader *r, const struct xml_element *el)
 	}
 	s = &r->e->streams.data[r->stream];
 	if (r->layout) {
-		add_place(r->layout, s, xml_get(el, "name"), (struct field_ref){ .offset = offset, .type = id });
+		add_place(r, el, (struct field_ref){ .offset = offset, .type = id });
 		return;
 	}
 	if (s->waits && stream_field(s, xml_get(el, "name")).offset)
 		return; /* a field that several of these kinds have */
-	f = (struct exp_field){ .name = exp_attr(r->e, el, "name"),
-				.uname = exp_attr(r->e, el, "uname"), .offset = offset, .type = id };
-	if (!*f.uname)
-		f.uname = known_uname(s->waits ? ER_PKT_WAIT : s->kind, f.name);
-	vec_push(&s->fields, f);
+	add_field(r, el, s->waits ? ER_PKT_WAIT : s->kind, (struct field_ref){ .offset = offset, .type = id });
 }
 
 static void on_run(struct log_reader *r, const struct xml_element *el)

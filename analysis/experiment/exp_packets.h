@@ -41,8 +41,11 @@ struct field_ref {
 	uint32_t number; /* index in the stream's fields */
 };
 
-/* Where packets of a packed kind have the stream's fields, by their numbers. */
-enum { LAYOUT_FIELDS = 24 };
+/*
+ * Where packets of a packed kind have the stream's fields, by their numbers. Fields that only packed kinds have
+ * are in the stream from FIELD_BEYOND on: no packet is so long.
+ */
+enum { LAYOUT_FIELDS = 24, FIELD_BEYOND = UINT16_MAX + 1 };
 struct exp_layout {
 	bool described;
 	struct field_ref at[LAYOUT_FIELDS];

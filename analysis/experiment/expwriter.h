@@ -231,6 +231,7 @@ struct clock_packet {
 	uint32_t nticks;  /* more than 2^31-1 become several packets */
 	uint32_t seq;     /* number of the ring record on its CPU: our field SEQ */
 	const struct wait_info *wait; /* NULL: on a CPU, or nothing is known */
+	uint64_t goroutine; /* number of Go's goroutine; 0: none, or not known */
 };
 
 void expwriter_clock(struct expwriter *w, const struct clock_packet *p);

@@ -16,11 +16,6 @@ static void put_value(unsigned char *packet, const struct field_desc *f, int64_t
 		put64(packet + f->offset, value);
 }
 
-static bool is_clock(enum er_packet kind)
-{
-	return kind == ER_PKT_CLOCK || is_wait_kind(kind) || is_packed_kind(kind);
-}
-
 static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *d, size_t size)
 {
 	unsigned char *p;
@@ -28,7 +23,7 @@ static unsigned char *new_packet(struct expwriter *w, const struct packet_desc *
 	if (!w->has_stacks)
 		put_no_stack(w);
 	/* gprofng accepts clock packets in any file, other kinds only in their own. */
-	p = buf_zero(w->founder && is_clock(d->kind) ? out_buf(w, OUT_FRAMES) :
+	p = buf_zero(w->founder && is_clock_kind(d->kind) ? out_buf(w, OUT_FRAMES) :
 							     out_find(w, OUT_PACKETS, d->fname), size);
 	put16(p, size);
 	put16(p + 2, d->kind);
@@ -57,6 +52,8 @@ static enum er_packet kind_of(const struct clock_packet *p, const struct wait_in
 	bool woken = i->waker || i->waker_pid || i->waker_stack, held = i->holder || i->holder_pid;
 	bool main = p->lwp == p->thread && i->waker == i->waker_pid && i->holder == i->holder_pid;
 
+	if (p->goroutine)
+		return ER_PKT_GO_WAIT;
 	if (i->object)
 		return ER_PKT_WAIT;
 	return (main ? ER_PKT_MAIN_WAIT : ER_PKT_THREAD_WAIT) + PACKED_WOKEN * woken + PACKED_HELD * held;
@@ -64,6 +61,8 @@ static enum er_packet kind_of(const struct clock_packet *p, const struct wait_in
 
 static enum er_packet kind_on_cpu(const struct clock_packet *p)
 {
+	if (p->goroutine)
+		return p->state == MS_USER ? ER_PKT_GO_USER : ER_PKT_GO;
 	if (p->lwp == p->thread)
 		return p->state == MS_USER ? ER_PKT_USER : ER_PKT_MAIN;
 	return p->state == MS_USER ? ER_PKT_THREAD_USER : ER_PKT_CLOCK;
@@ -76,7 +75,7 @@ static void put_clock(struct expwriter *w, const struct clock_packet *p, uint32_
 	const int64_t values[] = {
 		p->lwp, p->thread, p->cpu, p->time_ns, p->stack, p->state, nticks, p->seq,
 		i->reason, i->syscall + 1, i->flags, i->length_ns, i->waker, i->waker_pid,
-		i->waker_stack, i->holder, i->holder_pid, i->object,
+		i->waker_stack, i->holder, i->holder_pid, i->object, p->goroutine,
 	};
 
 	expwriter_packet(w, w->has_waits && p->wait ? kind_of(p, i) : kind_on_cpu(p), values, NULL);

@@ -25,7 +25,14 @@
 
 static const struct field_desc clock_fields[] = { CLOCK_FIELDS };
 
-/* The part of a wait packet that names threads. */
+/* The part of a wait packet that says what the wait was. */
+#define WAIT_FIELDS_AT(reason, syscall, flags, length)                                             \
+	{ "REASON", "Reason of the wait", reason, ER_INT32 },                                      \
+	{ "SYSCALL", "System call + 1", syscall, ER_INT32 },                                       \
+	{ "WFLAGS", "Wait flags", flags, ER_UINT32 },                                              \
+	{ "WLEN", "Length of the wait, ns", length, ER_INT64 }
+
+/* The part that names threads. */
 #define ACTOR_FIELDS_AT(waker, waker_pid, waker_stack, holder, holder_pid)                         \
 	{ "WAKER", "Thread that ended the wait", waker, ER_INT32 },                                \
 	{ "WAKERPID", "Process that ended the wait", waker_pid, ER_INT32 },                        \
@@ -41,10 +48,7 @@ static const struct field_desc clock_fields[] = { CLOCK_FIELDS };
  */
 static const struct field_desc wait_fields[] = {
 	CLOCK_FIELDS,
-	{ "REASON", "Reason of the wait", 40, ER_INT32 },
-	{ "SYSCALL", "System call + 1", 44, ER_INT32 },
-	{ "WFLAGS", "Wait flags", 48, ER_UINT32 },
-	{ "WLEN", "Length of the wait, ns", 52, ER_INT64 },
+	WAIT_FIELDS_AT(40, 44, 48, 52),
 	/* WAIT_SHORT ends here */
 	ACTOR_FIELDS_AT(60, 64, 68, 72, 76),
 	/* WAIT_HELD ends here */
@@ -57,10 +61,12 @@ static const struct field_desc wait_fields[] = {
  * those of the other kinds: gprofng rejects a field that has several.
  */
 #define PACKED_CLOCK(thread, state) CLOCK_FIELDS_AT(thread, 8, 12, 20, state, 24, 28)
-#define PACKED_WAIT(thread)                                                                        \
-	PACKED_CLOCK(thread, 32), { "REASON", "Reason of the wait", 36, ER_INT32 },                \
-	{ "SYSCALL", "System call + 1", 40, ER_INT32 }, { "WFLAGS", "Wait flags", 44, ER_UINT32 }, \
-	{ "WLEN", "Length of the wait, ns", 48, ER_INT64 }
+#define PACKED_WAIT(thread) PACKED_CLOCK(thread, 32), WAIT_FIELDS_AT(36, 40, 44, 48)
+#define GO_FIELDS_AT(object, goroutine)                                                            \
+	{ "WOBJ", "Address waited for", object, ER_UINT64 },                                       \
+	{ "GOID", "Number of the goroutine", goroutine, ER_UINT64 }
+#define GO_ON_CPU(goroutine)                                                                       \
+	WAIT_FIELDS_AT(0, 0, 0, 0), ACTOR_FIELDS_AT(0, 0, 0, 0, 0), GO_FIELDS_AT(0, goroutine)
 
 static const struct field_desc user_fields[] = { PACKED_CLOCK(4, 0) };
 static const struct field_desc main_fields[] = { PACKED_CLOCK(4, 32) };
@@ -73,6 +79,10 @@ static const struct field_desc thread_wait_fields[] = { PACKED_WAIT(56), ACTOR_F
 static const struct field_desc thread_woken_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(60, 64, 68, 0, 0) };
 static const struct field_desc thread_held_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(0, 0, 0, 60, 64) };
 static const struct field_desc thread_both_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(60, 64, 68, 72, 76) };
+static const struct field_desc go_wait_fields[] = { PACKED_WAIT(56), ACTOR_FIELDS_AT(60, 64, 68, 72, 76),
+						    GO_FIELDS_AT(80, 88) };
+static const struct field_desc go_user_fields[] = { PACKED_CLOCK(32, 0), GO_ON_CPU(36) };
+static const struct field_desc go_fields[] = { PACKED_CLOCK(36, 32), GO_ON_CPU(40) };
 
 /* Old collectors, before MSTATE existed, wrote ticks by state since the previous packet. */
 static const struct field_desc prof_fields[] = {
@@ -213,6 +223,9 @@ const struct packet_desc packet_descs[] = {
 	{ ER_PKT_THREAD_WAIT + PACKED_WOKEN, CLOCK_FILE, 72, FIELDS(thread_woken_fields) },
 	{ ER_PKT_THREAD_WAIT + PACKED_HELD, CLOCK_FILE, 68, FIELDS(thread_held_fields) },
 	{ ER_PKT_THREAD_WAIT + PACKED_WOKEN + PACKED_HELD, CLOCK_FILE, 80, FIELDS(thread_both_fields) },
+	{ ER_PKT_GO_WAIT, CLOCK_FILE, 96, FIELDS(go_wait_fields) },
+	{ ER_PKT_GO_USER, CLOCK_FILE, 44, FIELDS(go_user_fields) },
+	{ ER_PKT_GO, CLOCK_FILE, 48, FIELDS(go_fields) },
 	{ ER_PKT_PROF, CLOCK_FILE, 88, FIELDS(prof_fields) },
 	{ ER_PKT_SYNC, "synctrace", "synctrace", "Synchronization tracing data",
 	  "Synchronization Tracing", "synchronization", 64, FIELDS(sync_fields) },

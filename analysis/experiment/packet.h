@@ -40,12 +40,16 @@ enum er_packet {
 	ER_PKT_THREAD_USER = 82,
 	ER_PKT_MAIN_WAIT = 83,   /* + PACKED_… */
 	ER_PKT_THREAD_WAIT = 87, /* + PACKED_… */
+	/* The only kinds with a goroutine of Go. */
+	ER_PKT_GO_WAIT = 91,     /* has all fields */
+	ER_PKT_GO_USER = 92,
+	ER_PKT_GO = 93,
 	ER_PKT_CLOSED = 65535,
 };
 
 /* Added to MAIN_WAIT and THREAD_WAIT: the packet has the waker, and its holder. */
 enum { PACKED_WOKEN = 1, PACKED_HELD = 2 };
-enum { PACKED_FIRST = ER_PKT_USER, PACKED_KINDS = 11 };
+enum { PACKED_FIRST = ER_PKT_USER, PACKED_KINDS = 14 };
 
 enum er_type { ER_INT32, ER_UINT32, ER_INT64, ER_UINT64, ER_STRING, ER_DOUBLE, ER_DATE };
 
@@ -102,7 +106,13 @@ static inline bool is_packed_kind(unsigned kind)
 static inline bool is_wait_kind(unsigned kind)
 {
 	return (kind >= ER_PKT_WAIT && kind <= ER_PKT_WAIT_HELD) ||
-	       (is_packed_kind(kind) && kind >= ER_PKT_MAIN_WAIT);
+	       (kind >= ER_PKT_MAIN_WAIT && kind <= ER_PKT_GO_WAIT);
+}
+
+/* Whether packets of the kind are clock packets, of time on a CPU or off it. */
+static inline bool is_clock_kind(unsigned kind)
+{
+	return kind == ER_PKT_CLOCK || is_wait_kind(kind) || is_packed_kind(kind);
 }
 
 /* The row of a kind; NULL: unknown kind. */

@@ -26,6 +26,7 @@ static void wait_fields(struct hit_fields *f, const struct exp_stream *st)
 	f->waker = stream_field(st, "WAKER");
 	f->waker_pid = stream_field(st, "WAKERPID");
 	f->waker_stack = stream_field(st, "WAKERSTACK");
+	f->goroutine = stream_field(st, "GOID");
 }
 
 static void lock_fields(struct hit_fields *f, const struct exp_stream *st)
@@ -165,6 +166,11 @@ int64_t hit_reason(const struct hit *h)
 int64_t hit_syscall(const struct hit *h)
 {
 	return packet_int(h->packet, h->fields->syscall) - 1;
+}
+
+int64_t hit_goroutine(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->goroutine);
 }
 
 uint32_t hit_wait_flags(const struct hit *h)

@@ -21,7 +21,7 @@ struct span_walk;
 struct hit_fields {
 	struct field_ref time, stack, thread, lwp, cpu;
 	struct field_ref state, ticks, reason, syscall, wflags, length, object, holder, holder_pid,
-		waker, waker_pid, waker_stack;
+		waker, waker_pid, waker_stack, goroutine;
 	struct field_ref lock_kind, lock_count;
 };
 
@@ -82,6 +82,7 @@ int64_t hit_weight(const struct hit *h);       /* nanoseconds that the packet re
 int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
 int64_t hit_syscall(const struct hit *h);      /* number; -1 none */
 uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag; 0 none */
+int64_t hit_goroutine(const struct hit *h);    /* number of its goroutine, in its process; 0: none, or not known */
 int64_t hit_wait_length(const struct hit *h);  /* actual length in nanoseconds; 0 unknown */
 uint64_t hit_wait_object(const struct hit *h); /* address, also of counts of locks; 0 none */
 /* Of counts of locks (ER_PKT_LOCKS): enum er_lock, not checked; and the number. 0 for other kinds. */

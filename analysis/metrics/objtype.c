@@ -19,6 +19,7 @@
 static const struct objtype builtins[] = {
 	{ OBJ_INDEX, "Threads", "(PID<<32)|TID", true },
 	{ OBJ_INDEX, "Processes", "PID", true },
+	{ OBJ_INDEX, "Goroutines", "GOID", true },
 	{ OBJ_INDEX, "CPUs", "CPUID", true },
 	{ OBJ_INDEX, "Samples", "SAMPLE", true },
 	{ OBJ_INDEX, "Seconds", "TSTAMP/1000000000", true },

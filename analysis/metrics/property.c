@@ -136,6 +136,14 @@ static struct value get_syscall(const struct hit *h)
 	return h->fields->syscall.offset ? known(hit_syscall(h)) : unknown;
 }
 
+/* Threads that run no goroutine have none, and all threads of programs that are not Go. */
+static struct value get_goroutine(const struct hit *h)
+{
+	int64_t number = hit_goroutine(h);
+
+	return number ? known(number) : unknown;
+}
+
 static struct value get_tick(const struct hit *h)
 {
 	return h->stream->kind == ER_PKT_CLOCK ? known(h->stream->ptimer_us) : unknown;
@@ -290,6 +298,7 @@ const struct property properties[] = {
 	{ "REASON", "why a thread was off the CPU", "REASON", .values = &enum_reasons },
 	{ "SYSCALL", "system call it was in, by number; -1 none", "SYSCALL", .get = get_syscall,
 	  .values = &enum_syscalls },
+	{ "GOID", "goroutine of Go", "GOID", .get = get_goroutine },
 	{ "WAITLEN", "nanoseconds that the wait lasted", .fields = "WLEN" },
 	{ "SPAN", "span that contains it", "SPAN", .text = get_span },
 	{ "SPANPCT", "percentage of the span's calls that are shorter, 0 to 99", "SPAN",

@@ -58,6 +58,16 @@ static struct index_key process_key(const struct hit *h)
 				   .serial = hit_serial(h) };
 }
 
+/* Other times of all processes are one row. */
+static struct index_key goroutine_key(const struct hit *h)
+{
+	int64_t number = hit_goroutine(h);
+
+	if (!number)
+		return (struct index_key){ .a = -1 };
+	return (struct index_key){ .e = founder_of(h), .a = hit_pid(h), .b = number, .serial = hit_serial(h) };
+}
+
 static struct index_key experiment_key(const struct hit *h)
 {
 	return (struct index_key){ .e = h->e, .a = h->e->id };
@@ -79,6 +89,16 @@ static void process_label(const struct names *n, const struct index_key *k, stru
 		names_put_process(n, k->e, k->a, k->serial, k->a ? 0 : k->b, b);
 }
 
+static void goroutine_label(const struct names *n, const struct index_key *k, struct buf *b)
+{
+	if (!k->e) {
+		buf_puts(b, "<no goroutine>");
+		return;
+	}
+	buf_printf(b, "goroutine %" PRIu64 ", ", (uint64_t)k->b);
+	names_put_process(n, k->e, k->a, k->serial, 0, b);
+}
+
 static void experiment_label(const struct names *n, const struct index_key *k, struct buf *b)
 {
 	buf_printf(b, "%u %s", k->e->id, k->e->path);
@@ -91,6 +111,7 @@ static void experiment_label(const struct names *n, const struct index_key *k, s
 static const struct index_special specials[] = {
 	{ "Threads", thread_key, thread_label, hit_fold },
 	{ "Processes", process_key, process_label, hit_process_fold },
+	{ "Goroutines", goroutine_key, goroutine_label, NULL },
 	{ "Experiment_IDs", experiment_key, experiment_label, NULL },
 };
 

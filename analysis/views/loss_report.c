@@ -306,6 +306,21 @@ static void put_pythons(struct table *t, const struct experiment *e)
 	}
 }
 
+/* Go programs whose goroutines have no numbers. */
+static void put_gos(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		if (strcmp(el->name, "go"))
+			continue;
+		if (element_int(el, "major"))
+			put_line(t, "  Programs of Go %" PRId64 ".%" PRId64 ": the numbers of their goroutines are "
+				 "not known", element_int(el, "major"), element_int(el, "minor"));
+		else
+			put_line(t, "  Programs of an unknown version of Go: the numbers of their goroutines are "
+				 "not known");
+	}
+}
+
 /* Add what happened to the machine during the recording. */
 static void put_machine(struct table *t, const struct experiment *e)
 {
@@ -448,6 +463,7 @@ void loss_report_summary(struct table *t, struct loss_report *a)
 	put_counters(t, a->e);
 	put_incomplete(t, a->e);
 	put_pythons(t, a->e);
+	put_gos(t, a->e);
 	unwinding_summary(t, a->e);
 	put_machine(t, a->e);
 	put_differences(t, a->e);

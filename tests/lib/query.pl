@@ -40,7 +40,7 @@ my @flag = qw(TRACED OPEN_START OPEN_END IO WAKER_IRQ REST STACK_EARLY WAKER_TIM
 my @spanflag = qw(RETURNED THREAD_END EXEC LEFT OPEN_START OPEN_END SPLIT SAMPLED OVER);
 
 my %field = map { $_ => 1 } qw(LWPID THRID CPUID TSTAMP FRINFO MSTATE NTICK SEQ REASON SYSCALL
-	WFLAGS WLEN WAKER WAKERPID WAKERSTACK HOLDER HOLDERPID WOBJ SPAN SPANDEPTH SPANID SPANPARENT SPANDUR SPANRUN
+	WFLAGS WLEN WAKER WAKERPID WAKERSTACK GOID HOLDER HOLDERPID WOBJ SPAN SPANDEPTH SPANID SPANPARENT SPANDUR SPANRUN
 	SPANUSER SPANSYSTEM SPANTFAULT SPANDFAULT SPANKFAULT SPANLOCK SPANSLEEP SPANWAITCPU SPANSTOP
 	SPANSTOLEN SPANWAITS SPANMINFLT SPANMAJFLT SPANFLAGS SPANTEXT SPANA1 SPANA2 SPANA3 SPANA4
 	IOTYPE IOFD IONBYTE IORQST IOOFD);
@@ -68,7 +68,7 @@ my ($columns, $table, $condition, $by) =
 	($ARGV[0] // '') =~ /^\s*(.+?)\s+from\s+(\w+)(?:\s+where\s+(.+?))?(?:\s+by\s+(.+))?$/s
 	or wrong("a question is: COLUMN… from TABLE [where CONDITION] [by COLUMN…]");
 shift;
-my $kinds = { packets => qr/8|6[4-7]|8[0-9]|90/, spans => qr/70/, calls => qr/19/ }->{$table};
+my $kinds = { packets => qr/8|6[4-7]|8[0-9]|9[0-3]/, spans => qr/70/, calls => qr/19/ }->{$table};
 my $packets = defined $kinds;
 my ($flags, @flags) = $table eq 'spans' ? ('SPANFLAGS', @spanflag) : ('WFLAGS', @flag);
 

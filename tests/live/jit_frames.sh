@@ -134,11 +134,11 @@ times()
 		END { printf "%f %f %f %f\n", all / 1e6, whole / 1e6, burnt / 1e6, exact / 1e6 }'
 }
 
-# interpreted MODE EXPERIMENT: seconds of complete stacks in `burn'; of those with a frame of the
-# interpreter for each interpreted method; and with interpreted methods.
+# interpreted MODE EXPERIMENT: from second 2 on: seconds of complete stacks in `burn'; of those with a frame of the
+# interpreter for each interpreted method; and with interpreted methods. Copied stacks do not name these.
 interpreted()
 {
-	folded "$1" "$2" | awk -v n=$depth '
+	folded "$1" "$2" -from 2s | awk -v n=$depth '
 		/^<(Stack-unwind-failed|Truncated-stack)>/ || !/long Chains.burn\(long\)/ { next }
 		{ us = $NF; burnt += us
 			if (gsub(/<interpreter>/, "") == n + 1) machine += us

@@ -138,3 +138,24 @@ check_that "threads that compute wait for the interpreter's lock, or for a CPU" 
 	"$(cat gil record.out)"
 check_that "a finding names the lock" \
 	"$("$er_print" -comm python3.11 -findings gil.er | grep -c "Python's interpreter lock (GIL)") == 1" "$("$er_print" -findings gil.er)"
+
+# A release after the last known one: a program that has what an interpreter is recognized by.
+cat >later.c <<'END'
+#include <time.h>
+long _PyRuntime[256] = { 1 }, PyCode_Type[64] = { 1 };
+const unsigned long Py_Version = 0x030e02f0;
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 5)
+		;
+	return 0;
+}
+END
+if cc -rdynamic -o python3.14 later.c 2>cc.err; then
+	must_record later.er -q 0 -- ./python3.14
+	check_that "a release that is not known is said by name" \
+		"$("$er_print" -header full later.er | grep -c 'Python 3\.14 is not known: its functions are not in stacks') == 1" \
+		"$("$er_print" -header full later.er)"
+else
+	skip "a release that is not known" "cc: $(head -n 1 cc.err)"
+fi

@@ -95,6 +95,30 @@ static void test_java_late(void **state)
 	end_vm(&r);
 }
 
+/* Stacks wait for the VM until walks can use it, which is later than its answer. */
+static void test_java_awaited(void **state)
+{
+	struct unwind_result result;
+	struct runtime r;
+	struct hvm vm;
+
+	start_vm(&r, &vm);
+	assert_true(jit_names_want_vm(r.j, r.im));
+	jit_names_update(r.j, SECOND, false);
+	assert_true(jit_names_reading(r.j));
+	while (jit_names_reading(r.j)) {
+		struct pollfd p = { .fd = unwind_worker_fd(r.worker), .events = POLLIN };
+
+		assert_int_equal(poll(&p, 1, WAIT_MS), 1);
+		assert_false(unwind_worker_next(r.worker, &result));
+		assert_true(jit_names_want_vm(r.j, r.im));
+		jit_names_update(r.j, SECOND, false);
+	}
+	assert_false(jit_names_want_vm(r.j, r.im));
+	read_back(&r);
+	end_vm(&r);
+}
+
 /* --- scopes of a Java VM's code --- */
 
 enum { METHOD = 1, SCOPES = 2 };
@@ -199,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_java),
 		cmocka_unit_test(test_java_replaced),
 		cmocka_unit_test(test_java_late),
+		cmocka_unit_test(test_java_awaited),
 		cmocka_unit_test(test_java_scopes),
 		cmocka_unit_test(test_java_scopes_again),
 		cmocka_unit_test(test_java_not_understood),

@@ -24,22 +24,29 @@ static const struct {
 	int32_t lwp, thread;
 	struct wait_info info;
 	uint32_t size;
+	uint64_t goroutine;
 } cases[] = {
-	{ false, MS_USER, 7, 7, { 0 }, 32 },
-	{ false, MS_SYSTEM, 7, 7, { 0 }, 36 },
-	{ false, MS_USER, 7, 8, { 0 }, 36 },
-	{ false, MS_KERNEL_CPU, 0, 8, { 0 }, 40 },
-	{ true, MS_SLEEP, 7, 7, { 0 }, 56 },
-	{ true, MS_SLEEP, 7, 8, { 0 }, 60 },
-	{ true, MS_SLEEP, 7, 7, { .waker = 9, .waker_pid = 9, .waker_stack = 5 }, 64 },
-	{ true, MS_SLEEP, 7, 7, { .waker = 9, .waker_pid = 10, .waker_stack = 5 }, 72 },
-	{ true, MS_SLEEP, 7, 8, { .waker_stack = 5 }, 72 },
-	{ true, MS_WAIT_CPU, 7, 7, { .holder = 9, .holder_pid = 9 }, 60 },
-	{ true, MS_WAIT_CPU, 7, 7, { .holder = 9, .holder_pid = 0 }, 68 },
-	{ true, MS_WAIT_CPU, 7, 7, { .holder = 9, .holder_pid = 9, .waker_stack = 6 }, 68 },
-	{ true, MS_WAIT_CPU, 7, 8, { .holder = 9, .holder_pid = 10, .waker = 11, .waker_pid = 11 }, 80 },
-	{ true, MS_USER_LOCK, 7, 7, { .object = 0x5000 }, 88 },
-	{ true, MS_SLEEP, 7, 7, { .length_ns = 1ULL << 40, .flags = WFLAG_CONTINUED, .syscall = -1 }, 56 },
+	{ false, MS_USER, 7, 7, { 0 }, 32, 0 },
+	{ false, MS_SYSTEM, 7, 7, { 0 }, 36, 0 },
+	{ false, MS_USER, 7, 8, { 0 }, 36, 0 },
+	{ false, MS_KERNEL_CPU, 0, 8, { 0 }, 40, 0 },
+	{ true, MS_SLEEP, 7, 7, { 0 }, 56, 0 },
+	{ true, MS_SLEEP, 7, 8, { 0 }, 60, 0 },
+	{ true, MS_SLEEP, 7, 7, { .waker = 9, .waker_pid = 9, .waker_stack = 5 }, 64, 0 },
+	{ true, MS_SLEEP, 7, 7, { .waker = 9, .waker_pid = 10, .waker_stack = 5 }, 72, 0 },
+	{ true, MS_SLEEP, 7, 8, { .waker_stack = 5 }, 72, 0 },
+	{ true, MS_WAIT_CPU, 7, 7, { .holder = 9, .holder_pid = 9 }, 60, 0 },
+	{ true, MS_WAIT_CPU, 7, 7, { .holder = 9, .holder_pid = 0 }, 68, 0 },
+	{ true, MS_WAIT_CPU, 7, 7, { .holder = 9, .holder_pid = 9, .waker_stack = 6 }, 68, 0 },
+	{ true, MS_WAIT_CPU, 7, 8, { .holder = 9, .holder_pid = 10, .waker = 11, .waker_pid = 11 }, 80, 0 },
+	{ true, MS_USER_LOCK, 7, 7, { .object = 0x5000 }, 88, 0 },
+	{ true, MS_SLEEP, 7, 7, { .length_ns = 1ULL << 40, .flags = WFLAG_CONTINUED, .syscall = -1 }, 56, 0 },
+	{ false, MS_USER, 7, 8, { 0 }, 44, 17 },
+	{ false, MS_USER, 7, 7, { 0 }, 44, 1ULL << 63 | 1 },
+	{ false, MS_SYSTEM, 7, 8, { 0 }, 48, 1ULL << 32 },
+	{ true, MS_SLEEP, 7, 7, { 0 }, 96, 18 },
+	{ true, MS_USER_LOCK, 7, 8, { .holder = 9, .holder_pid = 10, .waker = 11, .waker_pid = 12, .waker_stack = 6,
+				      .object = 0x5000 }, 96, 1ULL << 40 | 19 },
 };
 
 enum { NCASES = sizeof(cases) / sizeof(cases[0]) };
@@ -64,7 +71,7 @@ static void write_cases(const char *dir)
 		struct clock_packet p = {
 			.lwp = cases[i].lwp, .thread = cases[i].thread, .cpu = i, .stack = stack,
 			.time_ns = exp_builder_now(b) + i, .state = cases[i].state, .nticks = 100 + i,
-			.seq = 1000 + i, .wait = cases[i].wait ? &w : NULL };
+			.seq = 1000 + i, .wait = cases[i].wait ? &w : NULL, .goroutine = cases[i].goroutine };
 
 		expwriter_clock(exp_builder_writer(b), &p);
 	}
@@ -118,6 +125,7 @@ static void each_value_comes_back(void **state)
 		assert_int_equal(value(s, &p, "MSTATE"), cases[i].state);
 		assert_int_equal(value(s, &p, "NTICK"), 100 + i);
 		assert_int_equal(value(s, &p, "SEQ"), 1000 + i);
+		assert_int_equal(value(s, &p, "GOID"), cases[i].goroutine);
 		check_wait(s, &p, i);
 	}
 	assert_int_equal(i, NCASES);
@@ -125,9 +133,41 @@ static void each_value_comes_back(void **state)
 	tempdir_remove(dir);
 }
 
+/* An experiment without waits has the goroutines of its samples, and no fields of waits. */
+static void samples_alone_have_goroutines(void **state)
+{
+	char *dir = tempdir_new();
+	__cleanup(freep) char *path = xasprintf("%s/t.1.er", dir);
+	struct exp_builder *b = exp_builder_new_states(dir, "t.1.er", STATES_USER);
+	uint32_t stack = exp_builder_stack(b, "main>work");
+	struct packet_iter it;
+	struct experiment *e;
+	struct packet p;
+
+	for (uint64_t i = 0; i < 3; i++)
+		expwriter_clock(exp_builder_writer(b), &(struct clock_packet){
+			.lwp = 7, .thread = 8, .stack = stack, .time_ns = exp_builder_now(b), .nticks = 1,
+			.state = i == 2 ? MS_SYSTEM : MS_USER, .goroutine = i * 20 });
+	exp_builder_close(b);
+	e = experiment_open(path, NULL);
+	assert_int_equal(e->diag.nmsgs, 0);
+	packet_iter_init(&it, e, &e->streams.data[0]);
+	assert_int_equal(stream_field(it.stream, "REASON").offset, 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_true(packet_next(&it, &p));
+		assert_int_equal(value(it.stream, &p, "GOID"), i * 20);
+	}
+	assert_false(packet_next(&it, &p));
+	experiment_close(e);
+	tempdir_remove(dir);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(each_value_comes_back) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_value_comes_back),
+		cmocka_unit_test(samples_alone_have_goroutines),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void check_packet(const struct packet_desc *d, const struct exp_stream *s
 static const struct exp_stream *find_stream(const struct experiment *e, enum er_packet kind)
 {
 	vec_for_each(s, &e->streams) {
-		if (s->kind == (is_wait_kind(kind) || is_packed_kind(kind) ? ER_PKT_CLOCK : kind))
+		if (s->kind == (is_clock_kind(kind) ? ER_PKT_CLOCK : kind))
 			return s;
 	}
 	return NULL;

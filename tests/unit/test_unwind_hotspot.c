@@ -223,6 +223,14 @@ static void comparison(void **state)
 		make(v, compares, sizeof(compares), WORDS, 5);
 		CHECK(of_compares, WORDS);
 	}
+	/* The saved rbp is where the return address usually is. What is before it on the stack may look like a call. */
+	make(HVM_17, compares, sizeof(compares), WORDS, 5);
+	put(STACK + WORDS * 8, CALLER);
+	put(STACK + (WORDS - 1) * 8, BP);
+	put(BP - 8, 0xe8000000);
+	w = walk(ip, STACK, NOWHERE, pcs);
+	is_walk(&w, pcs, ER_END_NO_TABLE, 3, (const uint64_t[]){ ip, CALLER, OUTER });
+	assert_false(w.guessed);
 	make(HVM_17, compares, sizeof(compares), WORDS, 5);
 	put(STACK + WORDS * 8, CALLER + 1); /* no call before it */
 	w = walk(ip, STACK, NOWHERE, pcs);

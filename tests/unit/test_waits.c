@@ -170,6 +170,43 @@ static void test_reason_by_stack(void **state)
 	close_reading(&r);
 }
 
+/* Both parts of a wait, and samples, have the thread's goroutine. Other packets are as short as before. */
+static void test_goroutine(void **state)
+{
+	const struct er_clock sample = { .h = { .kind = ER_KIND_CLOCK, .time_ns = 4000 }, .stack = 77, .weight = 5000,
+					 .task = a_wait.task, .flags = ER_CLOCK_USER, .cpu = 1,
+					 .goroutine = 1ULL << 40 | 17 };
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+	struct fixture f;
+	struct experiment *e;
+
+	begin(&f, FOLLOW_OFF, NULL);
+	give_stack(&f, 77, 1, 2, 0);
+	give_wait(&f, w);
+	w.goroutine = sample.goroutine;
+	w.runq_weight = 1000000;
+	give_wait(&f, w);
+	drain_take(f.drain, 1, &sample, sizeof(sample));
+	e = finish(&f);
+	l = read_all_packets(e);
+	assert_int_equal(l->n, 1);
+	assert_int_equal(l->s[0].goroutine, sample.goroutine);
+	assert_int_equal(l->s[0].ticks, 5);
+	assert_int_equal(l->s[0].reason | l->s[0].waker | l->s[0].length, 0);
+	e = open_sub(e, "_others_PID_0.1.er");
+	l = read_all_packets(e);
+	assert_int_equal(l->n, 3);
+	assert_int_equal(l->s[0].goroutine, 0);
+	assert_true(l->s[0].size < l->s[1].size);
+	for (int i = 1; i < 3; i++) {
+		assert_int_equal(l->s[i].goroutine, sample.goroutine);
+		assert_int_equal(l->s[i].syscall, SYS_read + 1);
+	}
+	assert_int_equal(l->s[1].waker, 4322);
+	experiment_close(e);
+}
+
 /* A process that is not followed, and a kernel thread: one experiment has their kernel stacks. */
 static void test_others(void **state)
 {
@@ -455,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_open_ends_of_two_parts),
 		cmocka_unit_test(test_no_weight_and_a_holder),
 		cmocka_unit_test(test_reason_by_stack),
+		cmocka_unit_test(test_goroutine),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_only_waited),
 		cmocka_unit_test(test_targets_sleep_and_stall),

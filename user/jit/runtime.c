@@ -32,17 +32,26 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static const struct mapping *library(const struct image *im, const char *file)
+static bool is_library(const struct mapping *m, const char *file)
 {
+	const char *name = base_name(m->path);
 	size_t n = strlen(file);
 
-	vec_for_each(m, &im->space->maps) {
-		const char *name = base_name(m->path);
+	return !strncmp(name, file, n) && (!name[n] || name[n] == '.');
+}
 
-		if (!strncmp(name, file, n) && (!name[n] || name[n] == '.'))
+static const struct mapping *library(const struct image *im, const char *file)
+{
+	vec_for_each(m, &im->space->maps) {
+		if (is_library(m, file))
 			return m;
 	}
 	return NULL;
+}
+
+bool runtime_is_java(const struct mapping *m)
+{
+	return is_library(m, "libjvm.so");
 }
 
 const char *runtime_code(const struct image *im)

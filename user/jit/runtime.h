@@ -3,9 +3,11 @@
 #ifndef USER_JIT_RUNTIME_H
 #define USER_JIT_RUNTIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct image;
+struct mapping;
 
 /*
  * The pseudo function for generated code whose function is not known, such as "<JavaScript>".
@@ -17,5 +19,7 @@ const char *runtime_code(const struct image *im);
  * addresses as offsets, as in all builds that we know.
  */
 uint64_t runtime_java(const struct image *im);
+/* Whether this is a mapping of libjvm.so. */
+bool runtime_is_java(const struct mapping *m);
 
 #endif

@@ -204,6 +204,7 @@ struct off_time {
 	uint64_t sync_ns;        /* length of the call of a traced wait for a lock; 0: it is none */
 	uint64_t sync_end_ns;    /* when it ended */
 	uint32_t cpu, seq;
+	uint64_t goroutine;      /* 0: none, or not known */
 	struct wait_info info;
 };
 

@@ -199,7 +199,7 @@ bool jit_names_want_vm(struct jit_names *j, struct image *im)
 {
 	struct code *c = code_of(j, im);
 
-	if (!c || c->memory.has_vm || c->memory.err || c->memory.failed || im->end_ns)
+	if (!c || c->known || c->memory.err || c->memory.failed || im->end_ns)
 		return false;
 	c->memory.wants_vm = true;
 	return true;

@@ -176,6 +176,9 @@ static bool walk_one(struct raws *r, struct procmap *pm, struct waiting *w, enum
 		w->lacks_vm = r->walk.wants_vm && !why && lacks_vm(r, im);
 		if (w->lacks_vm)
 			return false;
+		/* The VM is known, also to BPF, or it never will be. */
+		if (r->walk.wants_vm && !why)
+			unwinder_await_vm(r->unwinder, im, false);
 		r->nlacking[why] += r->walk.lacking != NULL;
 	}
 	hand_on(r, s, &r->walk);

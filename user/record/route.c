@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/jit/runtime.h"
 #include "user/record/drain_impl.h"
 #include "user/record/pools.h"
 #include "user/record/schedule.h"
@@ -96,15 +97,6 @@ static bool on_forget_file(void *ctx, uint32_t file)
 		pool_forget_file(dr->parts.recording, file);
 	return !held;
 }
-
-const struct procmap_hooks drain_hooks = {
-	.mapped = on_mapped,
-	.unmapped = on_unmapped,
-	.changed = on_changed,
-	.forget = on_forget,
-	.unmapped_file = on_unmapped_file,
-	.forget_file = on_forget_file,
-};
 
 static bool is_family(pid_t parent, const struct image *im)
 {
@@ -226,6 +218,25 @@ static bool is_followed(const struct drain *dr, const struct image *im)
 	return is_founder(im) || (dr->parts.program && follow->mode == FOLLOW_OFF) ||
 	       follow_wants(follow, im);
 }
+
+/* Of a process that is not followed no user frames are shown. */
+static void on_any(void *ctx, struct image *im, const struct mapping *m)
+{
+	struct drain *dr = ctx;
+
+	if (dr->jit && runtime_is_java(m) && is_followed(dr, im))
+		unwinder_await_vm(dr->unwinder, im, true);
+}
+
+const struct procmap_hooks drain_hooks = {
+	.mapped = on_mapped,
+	.unmapped = on_unmapped,
+	.changed = on_changed,
+	.any = on_any,
+	.forget = on_forget,
+	.unmapped_file = on_unmapped_file,
+	.forget_file = on_forget_file,
+};
 
 static void make_output(struct drain *dr, struct image *im, uint64_t start_time)
 {

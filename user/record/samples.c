@@ -102,7 +102,8 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 	struct route at = route_of(dr, c);
 	bool user = c->flags & ER_CLOCK_USER ||
 		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED && !(c->flags & ER_CLOCK_SYSTEM));
-	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq };
+	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq,
+				       .goroutine = c->goroutine };
 
 	if (is_full(dr, c->h.time_ns))
 		return true;

@@ -47,6 +47,7 @@ void put_off_time(struct drain *dr, const struct off_time *t)
 		.state = off_states[t->state],
 		.seq = t->seq,
 		.wait = &t->info,
+		.goroutine = t->goroutine,
 	};
 
 	if (!t->followed && !t->actor.kthread) {
@@ -130,6 +131,7 @@ static void fill_common(struct drain *dr, const struct er_wait *w, struct off_ti
 		.stack = w->stack,
 		.cpu = w->cpu,
 		.seq = w->h.seq,
+		.goroutine = w->goroutine,
 		.info = {
 			.syscall = w->syscall,
 			.flags = disk_flags(w) | waker,

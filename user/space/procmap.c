@@ -44,9 +44,13 @@ static void map_file(struct procmap *pm, struct image *im, struct mapping *m, co
 	set_path(pm, m, path);
 	if (m->path)
 		m->file = files_number(&pm->files, m);
-	if (!m->path || !space_add(im, m, &pm->hooks))
+	if (!m->path || !space_add(im, m, &pm->hooks)) {
 		pm->counts.mappings++;
-	else if (im->lineage && pm->hooks.family)
+		return;
+	}
+	if (pm->hooks.any)
+		pm->hooks.any(pm->hooks.ctx, im, m);
+	if (im->lineage && pm->hooks.family)
 		pm->hooks.family(pm->hooks.family_ctx, im, m);
 }
 

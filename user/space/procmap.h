@@ -61,6 +61,7 @@ struct image_ranges {
 	uint32_t first, room; /* its slots in the array of ranges; room 0: none */
 	bool known;           /* the key is known and published */
 	bool changed;         /* mappings have changed since then */
+	bool awaits_vm;       /* BPF copies its stacks: its Java VM is not known yet */
 };
 
 struct image {
@@ -98,6 +99,8 @@ struct procmap_hooks {
 	bool (*unmapped_file)(void *ctx, uint32_t file);
 	bool (*forget_file)(void *ctx, uint32_t file);
 	void *ctx;
+	/* NULL, or: any image has mapped this. */
+	void (*any)(void *ctx, struct image *im, const struct mapping *m);
 	/* NULL, or: an image of the family (procmap_follow) has mapped this. */
 	void (*family)(void *ctx, const struct image *im, const struct mapping *m);
 	void *family_ctx;

@@ -16,7 +16,7 @@
 
 #include "bpf/unwind.h"
 
-/* Distances in the runtime's records. Zero: not known. Fields are private. */
+/* Distances in the runtime's records. Zero: not known. */
 struct goswitch {
 	int32_t g;           /* from the thread block */
 	uint16_t m, curg;    /* in g, in m */

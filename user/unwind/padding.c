@@ -16,11 +16,12 @@ static size_t long_nop(const unsigned char *p, size_t n)
 	return lengths[p[2]];
 }
 
-/* The length of the no-operation at p; 0: there is none. */
-static size_t nop(const unsigned char *p, size_t n)
+size_t padding_length(const unsigned char *p, size_t n)
 {
 	size_t prefixes = 0, length;
 
+	if (!n)
+		return 0;
 	if (p[0] == INT3 || !p[0])
 		return 1;
 	while (prefixes < n && (p[prefixes] == OPERAND_SIZE || p[prefixes] == CS))
@@ -36,7 +37,7 @@ static size_t nop(const unsigned char *p, size_t n)
 bool is_padding(const unsigned char *p, size_t n)
 {
 	while (n) {
-		size_t length = nop(p, n);
+		size_t length = padding_length(p, n);
 
 		if (!length)
 			return false;

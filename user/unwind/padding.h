@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes between functions. They align the next function and never run. */
+/* Bytes that align code: between functions, where they never run, and in functions. */
 #ifndef USER_UNWIND_PADDING_H
 #define USER_UNWIND_PADDING_H
 
@@ -8,5 +8,8 @@
 
 /* Whether all n bytes are padding as assemblers and linkers write it: no-operations, INT3 or 0. */
 bool is_padding(const unsigned char *p, size_t n);
+
+/* The length of the first piece of padding; 0: these bytes are other code. */
+size_t padding_length(const unsigned char *p, size_t n);
 
 #endif

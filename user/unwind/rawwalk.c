@@ -144,7 +144,7 @@ void walk_raw(const struct walk_source *src, const struct er_raw *raw, bool unta
 
 	ret->n = walked.n;
 	ret->guessed = walked.guessed || w.unread;
-	ret->wants_vm = w.generated && !raw->code_at;
+	ret->wants_vm = w.generated;
 	ret->lacking = w.lacking;
 	ret->end = w.lacks ? w.lacks : walked.end;
 	if (ret->end == ER_END_FAULT && w.beyond)

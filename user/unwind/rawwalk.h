@@ -37,7 +37,7 @@ struct walk {
 	uint32_t n;
 	uint32_t end;                   /* enum er_end */
 	bool guessed;                   /* as ER_STACK_GUESSED says */
-	bool wants_vm;                  /* some frame is generated code, of a thread that sleeps */
+	bool wants_vm;                  /* some frame is generated code */
 	const struct mapping *lacking;  /* NO_TABLE, EVICTED: where the code lies */
 };
 

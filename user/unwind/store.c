@@ -165,6 +165,37 @@ static void note_python(struct store *s, uint32_t release)
 	}
 }
 
+/* Its goroutines will have no numbers. */
+static void note_go(struct store *s, const struct er_go_places *go)
+{
+	uint16_t *to = s->counts.strange_gos;
+
+	if (!go->maker || go->g)
+		return;
+	for (int i = 0; i < STORE_GOS && to[i] != go->maker; i++) {
+		if (to[i])
+			continue;
+		to[i] = go->maker;
+		break;
+	}
+}
+
+/* What BPF knows of the runtime of the file's program. */
+static void put_runtime(struct store *s, struct er_unwind_file *to, const struct er_unwind_file *from)
+{
+	note_python(s, from->python);
+	to->python = from->python;
+	if (!from->python) {
+		note_go(s, &from->go);
+		to->go = from->go;
+		return;
+	}
+	to->python_runtime = from->python_runtime;
+	to->python_code = from->python_code;
+	to->python_key = from->python_key;
+	to->python_places = from->python_places;
+}
+
 /* Returns false if there is no room for it now. */
 static bool put_table(struct store *s, uint32_t file, const struct unwind_table *t)
 {
@@ -186,12 +217,7 @@ static bool put_table(struct store *s, uint32_t file, const struct unwind_table 
 	to->index = first + t->file.index;
 	to->rows = first + t->file.rows;
 	to->rules = first + t->file.rules;
-	note_python(s, t->file.python);
-	to->python = t->file.python;
-	to->python_runtime = t->file.python_runtime;
-	to->python_code = t->file.python_code;
-	to->python_key = t->file.python_key;
-	to->python_places = t->file.python_places;
+	put_runtime(s, to, &t->file);
 	to->used = s->now_ns / 1000000000;
 	to->generation++;
 	f->first = first;
@@ -420,5 +446,6 @@ void store_restart_counts(struct store *s)
 	struct store_counts fresh = { .bytes = s->counts.bytes };
 
 	memcpy(fresh.strange_pythons, s->counts.strange_pythons, sizeof(fresh.strange_pythons));
+	memcpy(fresh.strange_gos, s->counts.strange_gos, sizeof(fresh.strange_gos));
 	s->counts = fresh;
 }

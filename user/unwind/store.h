@@ -19,7 +19,7 @@ struct store;
 struct table_source;
 struct unwind_maps;
 
-enum { STORE_PYTHONS = 8 };
+enum { STORE_PYTHONS = 8, STORE_GOS = 8 };
 
 struct store_delays {
 	uint64_t n;
@@ -40,6 +40,8 @@ struct store_counts {
 	struct store_delays first, later;
 	/* The first releases of Python that are not known, as er_unwind_file.python; 0: no more. */
 	uint32_t strange_pythons[STORE_PYTHONS];
+	/* The first versions of Go whose goroutines have no numbers, as er_go_places.maker; 0: no more. */
+	uint16_t strange_gos[STORE_GOS];
 };
 
 #define STORE_PROMPT_NS 50000000ULL
@@ -68,7 +70,7 @@ bool store_waits(const struct store *s);
 /* Reads 8 bytes of the file, for struct walk_source. ctx is the store. */
 bool store_code(void *s, uint32_t file, uint64_t offset, uint64_t *ret);
 void store_counts(const struct store *s, struct store_counts *ret);
-/* Count from now on; `bytes` and `strange_pythons` stay. */
+/* Count from now on; `bytes`, `strange_pythons` and `strange_gos` stay. */
 void store_restart_counts(struct store *s);
 
 #endif

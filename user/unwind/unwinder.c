@@ -17,6 +17,7 @@
 
 /* In bytes. The table of a file with more code is built only when a walk needs it. */
 enum { LARGE_TEXT = 16 << 20 };
+enum { MEMORIES_MAX = 4 }; /* each has up to 2 MiB */
 
 struct unwinder {
 	struct unwind_maps *maps;
@@ -24,8 +25,14 @@ struct unwinder {
 	struct store *store;
 	struct table_source *source;
 	uint64_t nwalked; /* raw stacks */
-	struct map vms;   /* by image: struct er_hotspot * */
-	struct vm_memory *memory; /* of the image whose stack was walked last; NULL: not read yet */
+	struct map vms;   /* by image: struct known_vm * */
+	unsigned nmemories;
+};
+
+/* An image's Java VM. */
+struct known_vm {
+	struct er_hotspot vm;
+	struct vm_memory *memory; /* NULL: nothing is read yet */
 };
 
 struct unwinder *unwinder_new(struct unwind_maps *maps, struct table_source *source)
@@ -39,16 +46,31 @@ struct unwinder *unwinder_new(struct unwind_maps *maps, struct table_source *sou
 	return u;
 }
 
+static void forget_memory(struct unwinder *u, struct known_vm *known)
+{
+	u->nmemories -= known->memory != NULL;
+	vm_memory_free(known->memory);
+	known->memory = NULL;
+}
+
+static void forget_memories(struct unwinder *u)
+{
+	if (!u->nmemories)
+		return;
+	map_for_each(s, &u->vms)
+		forget_memory(u, (struct known_vm *)(uintptr_t)s->value);
+}
+
 void unwinder_free(struct unwinder *u)
 {
 	if (!u)
 		return;
 	publisher_free(u->publisher);
 	store_free(u->store);
+	forget_memories(u);
 	map_for_each(s, &u->vms)
 		free((void *)(uintptr_t)s->value);
 	map_free(&u->vms);
-	vm_memory_free(u->memory);
 	free(u);
 }
 
@@ -112,52 +134,64 @@ void unwinder_changed(struct unwinder *u, struct image *im)
 	publisher_changed(u->publisher, im);
 }
 
-static void forget_memory(struct unwinder *u)
-{
-	vm_memory_free(u->memory);
-	u->memory = NULL;
-}
-
-static struct er_hotspot *vm_of(const struct unwinder *u, const struct image *im)
+static struct known_vm *vm_of(const struct unwinder *u, const struct image *im)
 {
 	const uint64_t *vm = map_get(&u->vms, (uintptr_t)im);
 
-	return vm ? (struct er_hotspot *)(uintptr_t)*vm : NULL;
+	return vm ? (struct known_vm *)(uintptr_t)*vm : NULL;
+}
+
+void unwinder_await_vm(struct unwinder *u, struct image *im, bool on)
+{
+	if (im->ranges.awaits_vm != on && !unwind_maps_await(u->maps, im->pid, on))
+		im->ranges.awaits_vm = on;
 }
 
 void unwinder_know_vm(struct unwinder *u, const struct image *im, const struct er_hotspot *vm)
 {
-	struct er_hotspot *known = vm_of(u, im);
+	struct known_vm *known = vm_of(u, im);
 
 	if (!known) {
 		known = xcalloc(1, sizeof(*known));
 		*map_put(&u->vms, (uintptr_t)im, NULL) = (uintptr_t)known;
 	}
-	*known = *vm;
+	forget_memory(u, known);
+	known->vm = *vm;
 }
 
 /* NULL: the image has no Java VM, or it is not known. */
 static struct vm_memory *memory_of(struct unwinder *u, const struct image *im)
 {
-	const struct er_hotspot *vm = im->end_ns ? NULL : vm_of(u, im);
+	struct known_vm *known = im->end_ns ? NULL : vm_of(u, im);
 
-	if (u->memory && (!vm || vm_memory_pid(u->memory) != im->pid))
-		forget_memory(u);
-	if (vm && !u->memory)
-		u->memory = vm_memory_new(im->pid, runtime_java(im), vm);
-	return u->memory;
+	if (!known || known->memory)
+		return known ? known->memory : NULL;
+	if (u->nmemories == MEMORIES_MAX)
+		forget_memories(u);
+	u->nmemories++;
+	return known->memory = vm_memory_new(im->pid, runtime_java(im), &known->vm);
 }
 
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns)
 {
-	free(vm_of(u, im));
+	struct known_vm *known = vm_of(u, im);
+
+	if (known)
+		forget_memory(u, known);
+	free(known);
 	map_remove(&u->vms, (uintptr_t)im);
+	unwinder_await_vm(u, im, false);
 	publisher_forget(u->publisher, im, now_ns);
 }
 
-bool unwinder_hotspot(struct unwinder *u, const struct image *im, const struct er_hotspot *vm)
+/* If there is no room for the VM, copying every stack would cost too much. */
+bool unwinder_hotspot(struct unwinder *u, struct image *im, const struct er_hotspot *vm)
 {
-	return publisher_hotspot(u->publisher, im, vm);
+	bool done = publisher_hotspot(u->publisher, im, vm);
+
+	if (im->ranges.known)
+		unwinder_await_vm(u, im, false);
+	return done;
 }
 
 bool unwinder_forget_file(struct unwinder *u, uint32_t file)
@@ -167,7 +201,7 @@ bool unwinder_forget_file(struct unwinder *u, uint32_t file)
 
 void unwinder_update(struct unwinder *u, uint64_t now_ns)
 {
-	forget_memory(u);
+	forget_memories(u);
 	publisher_update(u->publisher, now_ns);
 	store_poll(u->store, now_ns);
 }
@@ -227,8 +261,7 @@ bool unwinder_walk(struct unwinder *u, const struct image *im, const struct er_r
 	struct walk_source src = source_of(u, im, time_ns);
 	const struct mapping *asked = NULL;
 
-	if (!was_walked(raw))
-		src.vm = memory_of(u, im);
+	src.vm = memory_of(u, im);
 	for (;;) {
 		walk_raw(&src, raw, last, ret);
 		if (!ret->lacking || ret->lacking == asked)
@@ -261,6 +294,14 @@ static void write_pythons(const struct store_counts *c, struct buf *b)
 			   c->strange_pythons[i] & PYTHON_STRANGE);
 }
 
+static void write_gos(const struct store_counts *c, struct buf *b)
+{
+	for (int i = 0; i < STORE_GOS && c->strange_gos[i]; i++)
+		buf_printf(b, "<go major=\"%u\" minor=\"%u\"/>\n",
+			   c->strange_gos[i] == GO_UNKNOWN_MAKER ? 0 : c->strange_gos[i] >> 8,
+			   c->strange_gos[i] == GO_UNKNOWN_MAKER ? 0 : c->strange_gos[i] & 0xff);
+}
+
 static void write_delays(const char *prefix, const struct store_delays *d, struct buf *b)
 {
 	buf_printf(b, " %sneeded=\"%" PRIu64 "\" %sslow=\"%" PRIu64 "\" %sdelay_ns=\"%" PRIu64
@@ -282,4 +323,5 @@ void unwinder_write(const struct unwinder *u, struct buf *b)
 	write_delays("", &c.later, b);
 	buf_puts(b, "/>\n");
 	write_pythons(&c, b);
+	write_gos(&c, b);
 }

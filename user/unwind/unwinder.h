@@ -32,11 +32,15 @@ void unwinder_meet(struct unwinder *u, struct image *im, uint64_t start_time, ui
 void unwinder_changed(struct unwinder *u, struct image *im);
 void unwinder_forget(struct unwinder *u, struct image *im, uint64_t now_ns);
 /* Publish the image's Java VM, for walks. False: its key is not known yet, or there is no room. */
-bool unwinder_hotspot(struct unwinder *u, const struct image *im, const struct er_hotspot *vm);
+bool unwinder_hotspot(struct unwinder *u, struct image *im, const struct er_hotspot *vm);
 /*
- * The image's Java VM, for walks of the copied stacks of sleeping threads: they read its memory through the
- * opener. What was read is kept until unwinder_update, or until another image's stack is walked. Stacks that the
- * kernel could not walk are not worth it: they are many when a recording begins, and the opener's time is short.
+ * The image has mapped a Java VM that is not known yet. From now on BPF copies its stacks with code of that VM, or no
+ * longer. They wait until the VM is known.
+ */
+void unwinder_await_vm(struct unwinder *u, struct image *im, bool on);
+/*
+ * The image's Java VM, for walks of copied stacks: they read its memory through the opener. What was read is kept
+ * until unwinder_update, or until stacks of many VMs are walked.
  */
 void unwinder_know_vm(struct unwinder *u, const struct image *im, const struct er_hotspot *vm);
 /* No process maps the file any more: forget it. False: its table is being built. */
@@ -67,7 +71,7 @@ void unwinder_ask(struct unwinder *u, const struct image *im, const struct er_ra
 
 /* Count from now on, for the next segment. */
 void unwinder_restart_counts(struct unwinder *u);
-/* Write the elements <tables> and <python> of recorder.xml. */
+/* Write the elements <tables>, <python> and <go> of recorder.xml. */
 void unwinder_write(const struct unwinder *u, struct buf *b);
 
 #endif

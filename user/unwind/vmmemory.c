@@ -56,11 +56,6 @@ void vm_memory_free(struct vm_memory *m)
 	free(m);
 }
 
-pid_t vm_memory_pid(const struct vm_memory *m)
-{
-	return m->pid;
-}
-
 const struct er_hotspot *vm_memory_vm(const struct vm_memory *m)
 {
 	return &m->vm;

@@ -21,7 +21,6 @@ struct vm_memory;
 /* Free it with vm_memory_free. `library`: where libjvm.so begins. */
 struct vm_memory *vm_memory_new(pid_t pid, uint64_t library, const struct er_hotspot *vm);
 void vm_memory_free(struct vm_memory *m); /* NULL: nothing */
-pid_t vm_memory_pid(const struct vm_memory *m);
 const struct er_hotspot *vm_memory_vm(const struct vm_memory *m);
 /* Whether the address belongs to these parts. */
 bool vm_memory_has(const struct vm_memory *m, uint64_t at);

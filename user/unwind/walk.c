@@ -143,12 +143,15 @@ static enum er_end next_frame(struct unwind_env *env, const struct unwind_regs *
 	return end;
 }
 
-/* Whether the VM has said how to leave the code of the last step, or the code is not the VM's. */
-static bool is_known(const struct unwind_env *env)
+/*
+ * Whether the VM has said how to leave the code of the last step, or the code is not the VM's. The step may have
+ * looked for other blobs since.
+ */
+static bool is_known(struct unwind_env *env)
 {
 	const struct er_hotspot *v = env->s->hotspot;
 
-	if (!v || env->blob.begin != env->blob.end)
+	if (!v || unwind_blob_find(env, env->pc))
 		return v;
 	for (int i = 0; i < ER_HOTSPOT_HEAPS; i++)
 		if (env->pc - v->heaps[i].low < v->heaps[i].high - v->heaps[i].low)

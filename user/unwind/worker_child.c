@@ -23,6 +23,7 @@
 #include "user/jit/hotspot.h"
 #include "user/jit/perfmap.h"
 #include "user/jit/snapshot.h"
+#include "user/unwind/goplaces.h"
 #include "user/unwind/pythonfile.h"
 #include "user/unwind/sandbox.h"
 #include "user/unwind/worker_impl.h"
@@ -113,6 +114,8 @@ static void build(struct worker_reply *r, const struct mapped *elf, const struct
 		r->nwords = t.nwords;
 		r->file = t.file;
 		pythonfile_find(elf->p, elf->n, &r->file);
+		if (!r->file.python)
+			goplaces_find(elf->p, elf->n, &r->file.go);
 		r->counts = t.counts;
 	}
 	unwind_table_free(&t);
