@@ -46,10 +46,21 @@ module.exports = async t => {
 	const slow = t.shellWords(await fast.innerText('.command')).slice(1)
 	t.sameRows('what happened in slow calls', (await t.tableRows(fast, 'functions')).map(r => [r[0], r[2], r[6]]).filter((r, i) => !i || r[1] !== '0.'),
 		t.erPrint([...slow, '-metrics', 'ei.cpu:name', '-functions', 's.er']).filter((r, i) => !i || r[1] !== '0.'))
+	const list = await t.openPage(t.browser, 's.html')
+	await list.click('#tab-spans')
+	await list.click('#view-spans button[value=calls]')
+	const slowest = (await list.$$eval('#view-spans .tr', all => all.map(r => r.innerText.split('\n').join(' '))))
+	t.check('the slowest calls of all names, in order', slowest[0].startsWith('100 ms Sleep 100 % q 1 ') && slowest[1].startsWith('60.0 ms Sleep 85 % q 2 ') &&
+		slowest[2].startsWith('30.0 ms CPU 100 % rec 1 ') && /TID 13/.test(slowest[0]), slowest.slice(0, 3).join('\n'))
+	await list.click('#view-spans .tr >> nth=1')
+	text = await list.innerText('#details')
+	t.check('a click leads to its states', has(text, 'Span q', '60.0 ms', 'number 2', 'Sleep 51.0 ms 85.00'), text)
+	t.check('and to its time in the timeline', /viewFrom=/.test(await list.evaluate(() => location.hash)), await list.evaluate(() => location.hash))
+	t.check('the list is still there', await list.isVisible('#view-spans .tr >> nth=2'), '')
 	text = await click(page, 2, 1030000)
 	t.check('no call is near', !/Span/.test(text), text)
 	t.check('a wrong number in the address', !(await (await t.openPage(t.browser, 's.html', { hash: '#span=100000' })).isVisible('#details')), '')
-	t.check('no complaint, no request', ![page, shared, fast].some(p => p.complaints.length), [page, shared, fast].flatMap(p => p.complaints).join('\n'))
+	t.check('no complaint, no request', ![page, shared, fast, list].some(p => p.complaints.length), [page, shared, fast, list].flatMap(p => p.complaints).join('\n'))
 	for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : []) {
 		const seen = await t.openPage(t.browser, 's.html', { hash: hash, colorScheme })
 		await click(seen, 4, 1030000)

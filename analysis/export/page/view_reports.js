@@ -154,5 +154,3 @@ export function reportsView(id, title, choices, redactable) {
 
 export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
 	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']], true)
-
-export const spansView = reportsView('spans', 'Spans', [['spans', 'Spans']])
