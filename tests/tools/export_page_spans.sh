@@ -48,6 +48,8 @@ module.exports = async t => {
 		t.erPrint([...slow, '-metrics', 'ei.cpu:name', '-functions', 's.er']).filter((r, i) => !i || r[1] !== '0.'))
 	const list = await t.openPage(t.browser, 's.html')
 	await list.click('#tab-spans')
+	text = await list.innerText('#view-spans .thead')
+	t.check('means of all calls and of the slowest are told apart', has(text, 'All calls Mean us', 'Slowest 1 % Mean us') || has(text, 'All calls Mean ms', 'Slowest 1 % Mean ms'), text)
 	await list.click('#view-spans button[value=calls]')
 	const slowest = (await list.$$eval('#view-spans .tr', all => all.map(r => r.innerText.split('\n').join(' '))))
 	t.check('the slowest calls of all names, in order', slowest[0].startsWith('100 ms Sleep 100 % q 1 ') && slowest[1].startsWith('60.0 ms Sleep 85 % q 2 ') &&
