@@ -57,19 +57,21 @@ export function cellShown(cell, kind) {
 	return typeof cell === 'string' ? cell : cellText[kind](cell)
 }
 
-// Standard errors are hidden until they are asked for.
+// Standard errors are hidden until they are asked for. If columns have headings in common, the text of the last column
+// comes first, because they need the width.
 export function reportColumns(report, errors) {
-	return report.columns.map((c, i) => {
+	const columns = report.columns.map((c, i) => {
 		if (c.hidden && !errors)
 			return null
 		const left = c.kind === 'text' || c.kind === 'hist'
-		const title = c.title.slice(0, 2).filter(Boolean).join(' ')
+		const title = [c.group, ...c.title.slice(0, 2)].filter(Boolean).join(' ')
 		return { id: i, title, unit: c.title[2], left,
 			width: c.kind === 'hist' ? '11em' : !left ? Math.max(6, (title + c.title[2]).length * 0.62) + 'em' : c.title.some(Boolean) ? '14em' : '2em',
 			value: r => r.cells[i] === null ? -Infinity : r.cells[i],
 			text: r => (r.estimates[i] ? '~' : '') + cellText[c.kind](r.cells[i]),
 			cell: c.kind === 'hist' && (r => el('span.hist', {}, drawnCounts(r.cells[i] || ''))) }
 	}).filter(Boolean)
+	return report.columns.some(c => c.group) ? [{ ...columns[columns.length - 1], width: '30em' }, ...columns.slice(0, -1)] : columns
 }
 
 // Rows of a panel stay together. The file has an estimate as an array of one number.
@@ -154,5 +156,3 @@ export function reportsView(id, title, choices, redactable) {
 
 export const experimentsView = reportsView('experiments', 'Experiments', [['header', 'Recording, losses and cost'],
 	['overview', 'Overview'], ['statistics', 'Statistics'], ['sample_detail', 'Samples'], ['experiment_list', 'Experiments'], ['unwinding', 'User stacks'], ['lifetimes', 'Processes that ran']], true)
-
-export const spansView = reportsView('spans', 'Spans', [['spans', 'Spans']])

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Details of one call of a span: when and how long, its times by state, its arguments, and the way to
-// the slowest call of its name. Texts of calls are not in the page.
+// The view of spans: er_print's report, and the slowest calls. Details of one call: when and how long, its
+// times by state, its arguments, and the way to the slowest call of its name. Texts of calls are not in the page.
 import { dot, el } from './dom.js'
 import { duration, moment, percent } from './format.js'
 import { stateColor } from './colors.js'
 import { literal } from './filter.js'
 import { closeButton, row, threadLink } from './view_details.js'
 import { SPAN_FLAG, spanColor } from './spans.js'
+import { makeTable } from './table.js'
+import { reportsView, wholeNotes } from './view_reports.js'
+
+const SHOWN = 100 // of the slowest calls
 
 // Nanoseconds as a length of time; short ones with two digits behind microseconds.
 function lengthOf(ns) {
@@ -66,3 +70,43 @@ export function aboutSpan(page, call) {
 				page.store.set({ expr: `SPAN == "${literal(name)}" && SPANPCT >= 99` }) }, 'Only slow calls') : ''),
 	]
 }
+
+const lengthNs = call => call.end - call.begin
+
+// The state in which the call was longest, and its share: "Sleep 85 %".
+function mostState(data, call) {
+	const [state, ns] = call.times.reduce((a, b) => b[1] > a[1] ? b : a, [null, 0])
+	return state === null ? '' : `${spanState(data, state)} ${Math.round(100 * ns / lengthNs(call))} %`
+}
+
+function callColumns(data) {
+	const column = (id, title, width, left, value, text) => ({ id, title, unit: '', width, left, value, text: text || value })
+	return [
+		column('length', 'Length', '6em', false, r => lengthNs(r.call), r => spanLength(r.call)),
+		column('most', 'Mostly', '12em', true, r => mostState(data, r.call)),
+		column('span', 'Span', '12em', true, r => data.spans.names[r.call.name]),
+		column('rank', 'N', '5em', false, r => r.call.rank, r => String(r.call.rank)),
+		column('from', 'From (s)', '8em', false, r => r.call.begin, r => moment(r.call.begin / 1000)),
+		column('thread', 'Thread', '14em', true, r => data.threads[r.call.thread].name),
+	]
+}
+
+// The slowest recorded calls of all names. The choice of one shows its details and its place in the timeline.
+const slowestCalls = {
+	has: page => page.data.spanCalls.length > 0,
+	show(page, part, command) {
+		const { data, state, store } = page, id = 'report-' + command
+		const slowest = [...data.spanCalls].sort((a, b) => lengthNs(b) - lengthNs(a) || a.index - b.index).slice(0, SHOWN)
+		part.calls = part.calls || makeTable('Slowest calls', callColumns(data), {
+			pick: r => r.call.index === page.state.span || showSpan(page, r.call),
+			sort: sort => store.setIn('sort', id, sort),
+		})
+		if (part.calls.root.parentNode !== part.box)
+			part.box.replaceChildren(part.calls.root)
+		part.calls.show(slowest.map(call => ({ key: call.index, call })), { sort: state.sort[id], keepOrder: !state.sort[id] })
+		part.notes.replaceChildren(...wholeNotes(page, `The ${slowest.length} slowest`, ''),
+			el('span.hint', {}, 'Choose one to see its states, and its waits and stacks in the timeline.'))
+	},
+}
+
+export const spansView = reportsView('spans', 'Spans', [['spans', 'Spans'], ['calls', 'Slowest calls', slowestCalls]])
