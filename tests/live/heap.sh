@@ -220,6 +220,19 @@ if gcc own.c -o own 2>/dev/null; then
 	check "a malloc of the program's own is reported" grep -q "whose heap was not traced" record.err
 fi
 
+# One at fixed addresses that takes malloc's address has a slot for it of its own, but the library sees its calls.
+cat >slot.c <<'END'
+#include <stdlib.h>
+void *(*volatile take)(size_t) = malloc;
+int main(void) { return !take(12345); }
+END
+if gcc -no-pie -fno-pie slot.c -o slot 2>/dev/null; then
+	must_record slot.er -q 0 -H on ./slot
+	check_that "a program that takes malloc's address is traced, and nothing else is said" \
+		"$(grep -c "whose heap was not traced" record.err) == 0 &&
+		 $("$er_print" -heapstat slot.er | grep -c 'Largest allocation bytes  *12345') == 1" "$(cat record.err)"
+fi
+
 # Code that is in no file, as a just-in-time compiler makes it, may allocate.
 cat >generated.c <<'END'
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "user/preload/heap_client.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -88,11 +89,26 @@ static bool make_connection(const char *variable)
 	return read_environment(variable) && map_connection();
 }
 
+/*
+ * Whether the program has a malloc that this library does not see. dlsym finds another one also in a program at fixed
+ * addresses that takes malloc's address: a slot of its procedure linkage table, whose symbol is not defined there.
+ */
+static bool has_own_malloc(void)
+{
+	void *found = dlsym(RTLD_DEFAULT, "malloc");
+	const Elf64_Sym *sym = NULL;
+	Dl_info info;
+
+	if (found == (void *)malloc)
+		return false;
+	return !dladdr1(found, &info, (void **)&sym, RTLD_DL_SYMENT) || !sym || sym->st_shndx != SHN_UNDEF;
+}
+
 bool heap_client_init(const char *variable)
 {
 	if (!make_connection(variable))
 		return false;
-	hello.own_malloc = dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc;
+	hello.own_malloc = has_own_malloc();
 	connect_now(connection); /* there may be no event, but the recorder shall know */
 	return true;
 }
