@@ -33,7 +33,7 @@ const volatile struct er_io_library er_io_libraries[ER_IO_LIBRARIES];
 static __always_inline bool io_is_marked(const struct pt_regs *regs)
 {
 #pragma unroll
-	for (int i = 0; i < ER_IO_LIBRARIES; i++) {
+	for (__u32 i = 0; i < ER_IO_LIBRARIES; i++) {
 		if (i < er_io_nlibraries && regs->r8 == er_io_libraries[i].mark[0] &&
 		    regs->r9 == er_io_libraries[i].mark[1])
 			return true;
@@ -55,7 +55,7 @@ static __always_inline int io_library_of(const struct pt_regs *regs, char *path)
 	long n = bpf_probe_read_user_str(path, ER_IO_LIBRARY_PATH, (void *)regs->si);
 
 #pragma unroll
-	for (int i = 0; i < ER_IO_LIBRARIES; i++) {
+	for (__u32 i = 0; i < ER_IO_LIBRARIES; i++) {
 		if (n > 1 && i < er_io_nlibraries &&
 		    !bpf_strncmp(path, ER_IO_LIBRARY_PATH, (const char *)er_io_libraries[i].path))
 			return i;
