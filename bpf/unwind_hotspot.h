@@ -447,6 +447,8 @@ static inline int unwind_by_blob(struct unwind_env *env, struct unwind_regs *r)
 	bool leaf = r->flags & UNWIND_EXACT;
 	enum unwind_leaf_code kind = UNWIND_FRAME_MADE;
 
+	if (!b) /* UNWIND_NO_HOTSPOT */
+		return UNWIND_BY_POINTER;
 	b->frame = 0;
 	if (!unwind_blob_find(env, unwind_lookup_pc(r)))
 		return UNWIND_BY_POINTER;

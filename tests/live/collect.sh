@@ -120,9 +120,17 @@ check_that "-F =regexp: only this lineage has functions" \
 target=$!
 wait_threads $target 2
 before=$(cpu_of "$target")
-timeout 300 "$collect" -t 1 -o attached.er -P $target
+timeout 300 "$collect" -t 1 -o attached.er -P $target 2>attached.err
 status=$?
 check_that "-P: ends after -t" "$status == 0" "$status"
+check_that "-P: nothing is said of a process without children" "$(grep -c 'child process' attached.err) == 0" "$(cat attached.err)"
+sh -c 'sleep 60 & echo $!; wait' >child.out & parent=$!
+until [ -s child.out ]; do sleep 0.05; done
+timeout 300 "$collect" -t 1 -o parent.er -P $parent 2>parent.err
+check_that "-P: children from before are said not to be recorded" \
+	"$(grep -c "process $parent has 1 child process from before, not recorded" parent.err) == 1" "$(cat parent.err)"
+kill "$(cat child.out)"
+wait $parent
 check_that "-P: both threads are recorded" "$(query 'distinct(THRID) from packets where ON_CPU' attached.er) == 2"
 timeout 300 "$collect" -o rest.er -P $target
 check_that "-P: ends with the target" "$? == 0"

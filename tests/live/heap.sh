@@ -220,6 +220,47 @@ if gcc own.c -o own 2>/dev/null; then
 	check "a malloc of the program's own is reported" grep -q "whose heap was not traced" record.err
 fi
 
+# One at fixed addresses that takes malloc's address has a slot for it of its own, but the library sees its calls.
+cat >slot.c <<'END'
+#include <stdlib.h>
+void *(*volatile take)(size_t) = malloc;
+int main(void) { return !take(12345); }
+END
+if gcc -no-pie -fno-pie slot.c -o slot 2>/dev/null; then
+	must_record slot.er -q 0 -H on ./slot
+	check_that "a program that takes malloc's address is traced, and nothing else is said" \
+		"$(grep -c "whose heap was not traced" record.err) == 0 &&
+		 $("$er_print" -heapstat slot.er | grep -c 'Largest allocation bytes  *12345') == 1" "$(cat record.err)"
+fi
+
+# Code that is in no file, as a just-in-time compiler makes it, may allocate.
+cat >generated.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+int main(void)
+{
+	/* push rbp; mov rsp, rbp; mov malloc, rax; mov 3000, edi; call *rax; pop rbp; ret */
+	unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
+				 0xbf, 0xb8, 0x0b, 0, 0, 0xff, 0xd0, 0x5d, 0xc3 };
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *(*f)(size_t) = malloc;
+
+	memcpy(code + 6, &f, sizeof(f));
+	memcpy(at, code, sizeof(code));
+	for (int i = 0; i < 7; i++)
+		if (!((void *(*)(void))at)())
+			return 1;
+	return 0;
+}
+END
+if gcc -O0 generated.c -o generated 2>/dev/null; then
+	timeout 300 "$O/bin/collect" -H on -o generated.er ./generated 2>generated.err
+	check_that "a program whose generated code allocates runs" "$? == 0" "$(cat generated.err)"
+	check_that "and is traced" "$("$er_print" -leaks generated.er | grep -cE '^ +7 +21000 +Leak') == 1" \
+		"$("$er_print" -leaks generated.er)"
+fi
+
 # Sampled: a block of any size stands for the bytes of its like. 16 MB in small blocks is about 32
 # samples: the sum of all is within 6 standard errors.
 must_record sampled.er -q 0 -H sampled "$syn/heap" sampled

@@ -82,6 +82,33 @@ int preflight_load(const struct plan *plan, struct diag *d)
 	return plan->load ? load_check(plan->load, d) : 0;
 }
 
+struct children {
+	pid_t of;
+	unsigned n;
+};
+
+static void count_child(void *ctx, pid_t pid)
+{
+	struct children *c = ctx;
+	struct procfs_stat st;
+
+	c->n += procfs_stat(pid, &st) && st.ppid == c->of;
+}
+
+/* The backends of a database, say: whoever records its first process finds nothing of them. */
+static void warn_of_children(const struct plan *plan, struct diag *d)
+{
+	struct children c = { 0 };
+
+	if (!plan->program || plan->load || plan->follow == FOLLOW_OFF)
+		return;
+	c.of = plan->targets.data[0].pid;
+	procfs_for_each(count_child, &c);
+	if (c.n)
+		diag_warn(d, "-P: process %d has %u child process%s from before, not recorded: er_kernel -T records several "
+			     "processes", (int)c.of, c.n, c.n == 1 ? "" : "es");
+}
+
 int preflight(const struct plan *plan, struct diag *d)
 {
 	int least, most, err;
@@ -98,6 +125,7 @@ int preflight(const struct plan *plan, struct diag *d)
 	err = preflight_load(plan, d);
 	if (err)
 		return err;
+	warn_of_children(plan, d);
 	if (!plan_profiles(plan))
 		diag_warn(d, "-p off: nothing is profiled: only usage samples are recorded");
 	return 0;

@@ -4,7 +4,7 @@
 import { el } from './dom.js'
 import { secondsOfNs } from './format.js'
 import { allocationSums, allocationVariances, heldAtPeak, highestPeak, memoryOverTime, passingCalls, temporaryCalls } from './heap.js'
-import { placeSums, variantOf } from './places.js'
+import { placeSums } from './places.js'
 import { eachEvent } from './walk.js'
 import { isFiltered } from './store.js'
 import { panelNode } from './samples.js'
@@ -74,12 +74,12 @@ function showStacks(page, part, command) {
 
 // By variant: {v, values: [blocks, bytes], variance}.
 function heldByStack({ data, state }, places, blocks) {
-	const of = variantOf(data, places), held = new Map(blocks.map(b => [b.call + 1, b])), ret = new Map()
+	const held = new Map(blocks.map(b => [b.call + 1, b])), ret = new Map()
 	eachEvent(data.counts, state, (chunk, i) => {
 		const block = chunk.heap && held.get(chunk.heap[i])
 		if (!block)
 			return
-		const v = of(chunk, i), s = ret.get(v) || { v, values: [0, 0], variance: 0 }
+		const v = places.base[data.pathNode[chunk.path[i]]] + chunk.variant[i], s = ret.get(v) || { v, values: [0, 0], variance: 0 }
 		s.values[0]++
 		s.values[1] += block.left
 		s.variance += block.variance
