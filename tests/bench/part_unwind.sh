@@ -82,7 +82,7 @@ unwind_programs()
 		bash bash bash bash 99.9
 		node node node node 99.5
 		chromium chromium chromium chromium 99.5
-		java java java java 0
+		java java java java 99
 		short-lived short perl perl 95
 	END
 }
