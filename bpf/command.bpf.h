@@ -7,6 +7,7 @@
 #ifndef COMMAND_BPF_H
 #define COMMAND_BPF_H
 
+#include "bpf/command.h"
 #include "bpf/er.bpf.h"
 #include "bpf/thread.bpf.h"
 

@@ -37,7 +37,7 @@ enum er_kind {
 	ER_KIND_SPAN,     /* struct er_span: a call of a span's function has ended */
 	ER_KIND_IO,       /* struct er_io: a system call that does I/O has returned */
 	ER_KIND_HEAP,     /* struct er_heap: a function of the heap was called */
-	ER_KIND_COMMAND,  /* struct er_command: a process runs another program */
+	ER_KIND_COMMAND,  /* struct er_command (bpf/command.h): a process runs another program */
 	ER_KIND_COUNT,    /* those above have counts of their own */
 	ER_KIND_DATA = ER_KIND_COUNT, /* struct er_counter, with an address of data; numbered and */
 			  /* counted with COUNTER */
@@ -123,19 +123,6 @@ struct er_raw {
 	__u64 bytes[];
 };
 
-enum { ER_COMMAND_TEXT = 256 }; /* bytes of a command line */
-
-/* A program's command line, sent when the program begins. */
-struct er_command {
-	struct er_header h;
-	__u64 start_time;  /* of the process (group leader); with tgid it identifies the process */
-	__u32 tgid;
-	__u16 n;           /* bytes of text; each argument ends with a NUL */
-	__u8 whole;        /* the text is all of it */
-	__u8 pad;
-	char text[ER_COMMAND_TEXT];
-};
-
 enum er_clock_flags {
 	ER_CLOCK_USER = 1 << 0,      /* the CPU was in user mode */
 	ER_CLOCK_KTHREAD = 1 << 1,   /* a thread without an address space */
@@ -156,9 +143,7 @@ struct er_clock {
 
 enum { ER_MAX_COUNTERS = 16 };
 enum { ER_HELPERS = 3 }; /* processes of the recorder that have children */
-
-/* In the cookie of a counter's link, beside its index: records are of kind DATA. */
-enum { ER_COUNTER_DATA = 1 << 8 };
+enum { ER_COUNTER_DATA = 1 << 8 }; /* in the cookie of a counter's link, beside its index: records are of kind DATA */
 
 /* A counter of the CPU or of the kernel has counted one interval of events. */
 struct er_counter {
@@ -434,7 +419,6 @@ _Static_assert(sizeof(struct er_clock) == 80, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 104, "ring contract");
 _Static_assert(sizeof(struct er_probe) == 88 + 8 * ER_PROBE_VALUES, "ring contract");
 _Static_assert(sizeof(struct er_heap) == 112, "ring contract");
-_Static_assert(sizeof(struct er_command) == 32 + ER_COMMAND_TEXT, "ring contract");
 _Static_assert(sizeof(struct er_io) == 120 + ER_IO_NAME_BYTES + ER_IO_NAME_LAST, "ring contract");
 
 #define ER_TASK_SECOND(type) \

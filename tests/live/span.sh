@@ -211,7 +211,7 @@ refused 'without --span' --span-over 5ms
 refused 'leave one of the two out' --span a=syscall:read --span-over 5ms --span-limit unlimited
 refused 'longer than 100 characters' --span "$(printf '%0101d' 0)=syscall:read"
 refused 'does not return' --span a=syscall:exit_group
-refused 'readelf -n' --span "a=usdt:$O/lib/libcollectorAPI.so:qqqqqqqqqqqq:zzzzzzzzzzzz,zzz"
+refused 'write one that it has' --span "a=usdt:$O/lib/libcollectorAPI.so:qqqqqqqqqqqq:zzzzzzzzzzzz,zzz"
 refused 'leave it out' --span "a=usdt:$O/lib/libcollectorAPI.so:er:span_begin,span_end(9:int)"
 
 # C++: exceptions pass through spanned functions. Their ends are breakpoints, not return probes.

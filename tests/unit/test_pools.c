@@ -5,6 +5,7 @@
 #include "analysis/experiment/exp_map.h"
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_stacks.h"
+#include "bpf/command.h"
 #include "bpf/frame.h"
 #include "tests/unit/drain_fixture.h"
 #include "user/record/addresses.h"

@@ -265,8 +265,7 @@ static int no_probe(const struct usdt_search *u)
 
 	if (!strcmp(u->s->group, MARK_PROVIDER))
 		return no_mark(u);
-	near = u->nearest.n ? nearest_text(&u->nearest) :
-			      xasprintf(": readelf -n %s lists its probes", u->im->binary->path);
+	near = nearest_text(&u->nearest);
 	return diag_error(u->d, "%s '%s': %s has no USDT probe %s:%s%s", probe_option(u->s), u->s->text,
 			  u->im->binary->path, u->s->group, u->name, near);
 }

@@ -13,7 +13,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/er_event.h"
+#include "bpf/command.h"
 
 enum { COMMANDS_MAX = 4096 };
 

@@ -5,6 +5,7 @@
 
 #include "analysis/experiment/expwriter.h"
 #include "bpf/code.h"
+#include "bpf/command.h"
 #include "user/record/counter_log.h"
 #include "user/record/drain_impl.h"
 #include "user/record/io_log.h"
