@@ -23,7 +23,7 @@ enum {
 	WAIT_NS = 100000,         /* between two looks at a full ring */
 	WAIT_AT_MOST_NS = 2000000000, /* while the recorder reads nothing */
 	MARGIN = HEAP_SLOTS / 8,  /* what threads may take at the same time, of clock samples */
-	ASK_NS = 1000000000,      /* between two calls of a recorder that attaches */
+	ASK_NS = 20000000,        /* between two calls of a recorder that attaches, if the first found none */
 	PID_CHARS = 12,
 };
 
@@ -36,7 +36,7 @@ struct connection {
 	struct heap_ring *ring;
 	uint64_t process;
 	uint64_t nfiles; /* heap_walk_files() when the recorder was last told of new code */
-	uint64_t asked_ns; /* when a recorder that attaches was last called; 0: never */
+	uint64_t asked_ns; /* when a recorder that attaches was last called in vain; 0: never */
 	uint64_t sent[SENT];
 };
 
@@ -259,12 +259,12 @@ static __attribute__((noinline)) bool call_attached(struct connection *c)
 	if ((asked && now - asked < ASK_NS) || before == TRYING ||
 	    !__atomic_compare_exchange_n(&c->progress, &before, TRYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	store(c->asked_ns, now);
 	c->process = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	ring = ask_attached(c->process);
 	ring = ring ? ring : ask_attached(attached_pid);
 	if (ring)
 		c->ring = ring;
+	store(c->asked_ns, ring ? 0 : now);
 	__atomic_store_n(&c->progress, ring ? CONNECTED : before, __ATOMIC_RELEASE);
 	return ring;
 }
