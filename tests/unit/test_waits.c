@@ -179,7 +179,7 @@ static void test_goroutine(void **state)
 	struct er_wait w = a_wait;
 	struct seen_list *l;
 	struct fixture f;
-	struct experiment *e;
+	struct experiment *e, *others;
 
 	begin(&f, FOLLOW_OFF, NULL);
 	give_stack(&f, 77, 1, 2, 0);
@@ -194,8 +194,8 @@ static void test_goroutine(void **state)
 	assert_int_equal(l->s[0].goroutine, sample.goroutine);
 	assert_int_equal(l->s[0].ticks, 5);
 	assert_int_equal(l->s[0].reason | l->s[0].waker | l->s[0].length, 0);
-	e = open_sub(e, "_others_PID_0.1.er");
-	l = read_all_packets(e);
+	others = open_sub(e, "_others_PID_0.1.er");
+	l = read_all_packets(others);
 	assert_int_equal(l->n, 3);
 	assert_int_equal(l->s[0].goroutine, 0);
 	assert_true(l->s[0].size < l->s[1].size);
@@ -204,6 +204,7 @@ static void test_goroutine(void **state)
 		assert_int_equal(l->s[i].syscall, SYS_read + 1);
 	}
 	assert_int_equal(l->s[1].waker, 4322);
+	experiment_close(others);
 	experiment_close(e);
 }
 
