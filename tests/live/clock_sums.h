@@ -3,9 +3,11 @@
 #ifndef CLOCK_SUMS_H
 #define CLOCK_SUMS_H
 
+#include <linux/types.h>
 #include <sys/resource.h>
 
 #include "analysis/base/map.h"
+#include "bpf/command.h"
 #include "loaders/capture.h"
 #include "tests/live/selftest.h"
 
@@ -20,7 +22,7 @@ struct tally {
 	uint64_t weight, unsampled, badsize;
 	uint32_t only_tgid;	   /* sum only this process's weights; 0: all */
 	uint64_t foreign;	   /* records of other processes */
-	uint64_t per_cpu[CPUS][2]; /* stacks; clocks and residuals */
+	uint64_t per_cpu[CPUS][3]; /* stacks; clocks and residuals; command lines */
 	uint64_t costs_ns, costs_runs;
 };
 
@@ -61,6 +63,9 @@ static inline void on_record(void *ctx, int cpu, const void *record, size_t size
 		t.badsize += size != sizeof(*s) + (s->nkernel + s->nuser) * 8;
 		t.per_cpu[cpu][0]++;
 		map_put(&t.stacks, s->id, NULL);
+	} else if (h->kind == ER_KIND_COMMAND) {
+		t.badsize += size != sizeof(struct er_command);
+		t.per_cpu[cpu][2]++;
 	} else {
 		t.badsize += size != sizeof(struct er_clock);
 		on_clock(cpu, record);
@@ -135,15 +140,16 @@ static inline void count_loss(void *ctx, const struct er_loss_key *k, uint64_t n
  */
 static inline uint64_t check_counts(const char *name, struct capture *c)
 {
+	static const enum er_kind kinds[] = { ER_KIND_STACK, ER_KIND_CLOCK, ER_KIND_COMMAND };
 	uint64_t lost = 0, listed = 0, unattributed = 0, wrong = 0;
 
 	for (int cpu = 0; cpu < capture_ncpus(c); cpu++) {
 		struct er_counts n;
 
 		capture_counts(c, cpu, &n);
-		for (int i = 0; i < 2; i++) {
-			wrong += t.per_cpu[cpu][i] + n.lost[i] != n.produced[i];
-			lost += n.lost[i];
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+			wrong += t.per_cpu[cpu][i] + n.lost[kinds[i]] != n.produced[kinds[i]];
+			lost += n.lost[kinds[i]];
 		}
 		unattributed += n.loss_unattributed;
 	}
