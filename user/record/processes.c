@@ -7,10 +7,11 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/experiment/xml.h"
+#include "bpf/command.h"
 #include "user/space/procfs.h"
 
 enum {
-	COMMAND_MAX = 256, /* bytes; those of compilers have thousands */
+	COMMAND_MAX = ER_COMMAND_TEXT, /* bytes, as BPF sends them; those of compilers have thousands */
 	TRIES = 40,        /* a process may set an empty command line; an exec may wait for a disk */
 };
 
