@@ -7,7 +7,8 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v go >/dev/null || skip_all "go is not installed: apt-get install golang-go"
-HOME=$tmp GO111MODULE=off go build -ldflags='-s -w' -o go_stacks "$top/tests/live/go_stacks.go" 2>go.err ||
+HOME=$tmp GO111MODULE=off go build -ldflags='-s -w' -o go_stacks "$top/tests/live/go_stacks.go" \
+	"$top/tests/live/go_clock.go" 2>go.err ||
 	skip_all "go build: $(head -n 1 go.err)"
 seconds=0.3
 
@@ -103,7 +104,7 @@ check_that "threads without a goroutine are idle" "${idle:-0} > 9 * ${lock:-0}" 
 # In a position-independent program the runtime's code finds the goroutine in another way. To build one, Go
 # compiles its library again.
 if HOME=$tmp GO111MODULE=off timeout 100 go build -buildmode=pie -ldflags='-s -w' -o go_stacks_pie \
-	"$top/tests/live/go_stacks.go" 2>go.err; then
+	"$top/tests/live/go_stacks.go" "$top/tests/live/go_clock.go" 2>go.err; then
 	must_record pie.er -p high -q 0 -F =go_stacks_pie -- sh -c \
 		"./go_stacks_pie 0.02; ./go_stacks_pie 0.1 & echo \$! >own; wait \$!"
 	"$O/bin/er_export" --to folded --metric totalcpu -filters "PID==$(cat own)" -inlines off -o pie.folded pie.er

@@ -14,22 +14,12 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 )
-
-const clockThreadCPU = 3
 
 var (
 	seconds float64
 	group   sync.WaitGroup
 )
-
-// The CPU seconds of this thread so far.
-func cpu() float64 {
-	var t syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPU, uintptr(unsafe.Pointer(&t)), 0)
-	return float64(t.Nano()) / 1e9
-}
 
 // The number of this goroutine: the stack begins with "goroutine N [running]:".
 func number() string {

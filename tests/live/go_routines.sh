@@ -6,7 +6,8 @@
 . "$(dirname "$0")/../lib/live.sh"
 
 command -v go >/dev/null || skip_all "go is not installed: apt-get install golang-go"
-HOME=$tmp GO111MODULE=off go build -ldflags='-s -w' -o go_routines "$top/tests/live/go_routines.go" 2>go.err ||
+HOME=$tmp GO111MODULE=off go build -ldflags='-s -w' -o go_routines "$top/tests/live/go_routines.go" \
+	"$top/tests/live/go_clock.go" 2>go.err ||
 	skip_all "go build: $(head -n 1 go.err)"
 
 # recorded PROGRAM EXPERIMENT: the first process makes the unwind table. The program's lines are in record.out.
@@ -72,7 +73,7 @@ fi
 
 # A position-independent program finds the goroutine in another way.
 if HOME=$tmp GO111MODULE=off timeout 100 go build -buildmode=pie -ldflags='-s -w' -o go_routines_pie \
-	"$top/tests/live/go_routines.go" 2>go.err; then
+	"$top/tests/live/go_routines.go" "$top/tests/live/go_clock.go" 2>go.err; then
 	recorded go_routines_pie pie.er
 	while read -r what number own; do
 		has_time pie.er "$what" "$number" "$own"

@@ -14,22 +14,12 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 )
-
-const clockThreadCPU = 3
 
 var (
 	seconds float64
 	sink    int
 )
-
-// The CPU seconds of this thread so far. getrusage lags by up to a tick.
-func cpu() float64 {
-	var t syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPU, uintptr(unsafe.Pointer(&t)), 0)
-	return float64(t.Nano()) / 1e9
-}
 
 // Print the caller's stack as Go itself knows it: a line "stack<TAB>main.main;main.timed;…".
 //
