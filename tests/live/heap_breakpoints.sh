@@ -3,12 +3,20 @@
 #
 # Heap tracing (-H) of programs that do not load the library: linked statically, set-user-id, or running
 # already. The workload counts its own allocations, bytes and leaks by function; the recording has the same.
+. "$(dirname "$0")/../lib/tracefs.sh"
 . "$(dirname "$0")/../lib/live.sh"
 [ -x "$O/bin/collect" ] || skip_all "collect was not built"
 
 collect=$O/bin/collect
 metrics=e.heapalloccnt:e.heapallocbytes:e.heapleakcnt:e.heapleakbytes
 functions="leak churn grow zeroed aligned map"
+
+# check_no_definition NAME: no recorder's definition is in tracefs.
+check_no_definition()
+{
+	[ -e $tracing/uprobe_events ] || { skip "$1" "no tracefs here"; return; }
+	check "$1" test -z "$(grep er_family_ $tracing/uprobe_events)"
+}
 
 # compare NAME EXPERIMENT TRUTH TIMES FUNCTION…: the recording has what the workload did so many times.
 compare()
@@ -148,7 +156,7 @@ check_that "running: frees of earlier blocks are counted" \
 	"$(awk '/Total frees/ { print $3 }' stat | grep . || echo 0) >= 100" "$(cat stat)"
 check_that "running: nothing is said" "$(wc -c <record.err) == 0" "$(cat record.err)"
 check "no program is left" test -z "$(bpftool prog show 2>/dev/null | grep -w 'er_heap_enter')"
-check "no definition is left" test -z "$(grep er_family_ /sys/kernel/tracing/uprobe_events)"
+check_no_definition "no definition is left"
 
 # Descendants of a running process, from their first instruction on, also if they run another program.
 words="all family"
@@ -170,12 +178,14 @@ words=
 # What a recorder has defined that was killed is removed by the next one.
 sleep 0 & gone=$!
 wait $gone
-echo "p:er_family_$gone/p0 $syn/heap:0x$(nm "$syn/heap" | awk '$3 == "main" { print $1 }')" \
-	>>/sys/kernel/tracing/uprobe_events 2>/dev/null
+if [ -e $tracing/uprobe_events ]; then
+	echo "p:er_family_$gone/p0 $syn/heap:0x$(nm "$syn/heap" | awk '$3 == "main" { print $1 }')" >>$tracing/uprobe_events
+	check "a killed recorder's definition is there" grep -q "er_family_$gone/p0" $tracing/uprobe_events
+fi
 
 attach clocked "$collect" -H on -P
 compare "with a clock" clocked.er out 1 $functions hand_over
-check "what a killed recorder has defined is removed" test -z "$(grep er_family_ /sys/kernel/tracing/uprobe_events)"
+check_no_definition "what a killed recorder has defined is removed"
 attach whole "$er_kernel" -q 0 -p off -H on -T
 compare "er_kernel" whole.er out 1 $functions hand_over
 check_that "er_kernel: that children are not traced is said" "$(grep -c -- '^er_kernel: warning: -H: ' record.err) == 1" \

@@ -4,10 +4,10 @@
 # A uretprobe replaces return addresses on the stack with the address of the kernel's trampoline.
 # Stacks through probed functions must still be complete and have the true callers. Checked on CPUs,
 # and for a thread that sleeps when the recording ends, whose stack is copied.
+. "$(dirname "$0")/../lib/tracefs.sh"
 . "$(dirname "$0")/../lib/live.sh"
 
-events=/sys/kernel/tracing
-[ -w $events/uprobe_events ] || skip_all "no uprobes here"
+[ -w $tracing/uprobe_events ] || skip_all "no uprobes here"
 readelf -lW "$syn/spin" | awk '$1 == "LOAD" && /E/ && $2 != $3 { exit 1 }' ||
 	skip_all "the file offsets of functions are not their addresses"
 
@@ -15,23 +15,23 @@ group=er_test_$$
 probe_off()
 {
 	for function in main inner outer alpha; do
-		[ -d $events/events/$group/$function ] || continue
-		echo 0 >$events/events/$group/$function/enable
-		echo "-:$group/$function" >>$events/uprobe_events
+		[ -d $tracing/events/$group/$function ] || continue
+		echo 0 >$tracing/events/$group/$function/enable
+		echo "-:$group/$function" >>$tracing/uprobe_events
 	done
 }
 on_exit=probe_off
 
 for function in main inner outer alpha; do
 	at=$(nm "$syn/spin" | awk -v f=$function '$3 == f { print $1 }')
-	echo "r:$group/$function $syn/spin:0x$at" >>$events/uprobe_events 2>err &&
-		echo 1 >$events/events/$group/$function/enable 2>err ||
+	echo "r:$group/$function $syn/spin:0x$at" >>$tracing/uprobe_events 2>err &&
+		echo 1 >$tracing/events/$group/$function/enable 2>err ||
 		skip_all "cannot set a uretprobe: $(cat err)"
 done
 
 must_record probed.er -F '=^spin$' -p high -q 0 -- "$syn/spin" 'outer>alpha:1'
-hits=$(awk -v f="$syn/spin" '$1 == f && $2 == "alpha" { print $3 }' $events/uprobe_profile)
-check_that "uretprobes: the probe is hit" "${hits:-0} >= 1" "$(cat $events/uprobe_profile)"
+hits=$(awk -v f="$syn/spin" '$1 == f && $2 == "alpha" { print $3 }' $tracing/uprobe_profile)
+check_that "uretprobes: the probe is hit" "${hits:-0} >= 1" "$(cat $tracing/uprobe_profile)"
 # Another program named spin may run at the same time.
 pids=$(truth record.out pid | cut -d. -f1)
 all=$(seconds_of '<Total>' i.user probed.er)
