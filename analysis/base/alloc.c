@@ -18,19 +18,40 @@ static void *check(void *p)
 	exit(1);
 }
 
+/* Blocks of so many bytes are mapped apart (program.c), and use huge pages if the kernel has them. */
+enum { MAPPED = 4 << 20 };
+
+/*
+ * Touching a hundred megabytes in pages of 4 KB takes longer than filling them. All pages of the block get the
+ * advice, because mremap, and so realloc, moves a block only if it is one mapping.
+ */
+static void *use_huge_pages(void *p, size_t size)
+{
+	size_t within = (uintptr_t)p % (size_t)sysconf(_SC_PAGESIZE);
+
+	/* Where there are none it fails, and nothing is lost. */
+	madvise((char *)p - within, within + size, MADV_HUGEPAGE);
+	return p;
+}
+
+static void *advise(void *p, size_t n, size_t size)
+{
+	return n * size < MAPPED ? p : use_huge_pages(p, n * size);
+}
+
 void *xmalloc(size_t size)
 {
-	return check(malloc(size ? size : 1));
+	return advise(check(malloc(size ? size : 1)), size, 1);
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-	return check(calloc(n ? n : 1, size ? size : 1));
+	return advise(check(calloc(n ? n : 1, size ? size : 1)), n, size);
 }
 
 void *xrealloc_array(void *p, size_t n, size_t size)
 {
-	return check(reallocarray(p, n ? n : 1, size ? size : 1));
+	return advise(check(reallocarray(p, n ? n : 1, size ? size : 1)), n, size);
 }
 
 void *xrealloc(void *p, size_t size)
@@ -88,10 +109,9 @@ void fclosep(void *fp)
 
 /*
  * Each chunk is twice as large as the one before, up to CHUNK_MOST. Chunks of MAPPED bytes or
- * more are mapped: they come zeroed, and use huge pages if the kernel has them. Touching a
- * hundred megabytes in pages of 4 KB takes longer than filling them.
+ * more are mapped here: they come zeroed.
  */
-enum { ARENA_ALIGN = 16, CHUNK_LEAST = 4 * 1024, CHUNK_MOST = 8 << 20, MAPPED = 4 << 20 };
+enum { ARENA_ALIGN = 16, CHUNK_LEAST = 4 * 1024, CHUNK_MOST = 8 << 20 };
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -105,8 +125,7 @@ static void *pages(size_t size)
 
 	if (p == MAP_FAILED)
 		check(NULL);
-	madvise(p, size, MADV_HUGEPAGE);
-	return p;
+	return use_huge_pages(p, size);
 }
 
 static struct arena_chunk *chunk_new(struct arena *a, size_t least)

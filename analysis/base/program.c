@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,11 +35,22 @@ int program_files(size_t files, struct diag *d)
 	return 0;
 }
 
+/*
+ * Map blocks of 4 MB and more, always: a vector that doubles is then moved with its pages and not
+ * copied. By default malloc stops mapping blocks of up to 32 MB once one has been freed.
+ */
+static void map_large_blocks(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 16 << 20);
+}
+
 int program_begin(const char *program)
 {
 	struct diag d = { .prefix = program };
 
 	fill_streams();
+	map_large_blocks();
 	return program_files(PROGRAM_FILES, &d) ? 1 : 0;
 }
 

@@ -11,7 +11,7 @@ struct diag;
 enum { PROGRAM_FILES = 32 };
 
 /*
- * Prepare the standard streams and the limit of open files.
+ * Prepare the standard streams, the limit of open files and malloc.
  *
  * If a standard stream is closed (er_cp 2>&-), the first file opened would become, say,
  * standard error, and warnings would be written into it. So closed streams are opened on
