@@ -133,3 +133,18 @@ void sort_keyed(struct keyed *data, size_t n, struct keyed *room)
 	if (from != data)
 		memcpy(data, from, n * sizeof(*data));
 }
+
+uint32_t *sort_by_group(const uint32_t *group, size_t n, size_t ngroups, uint32_t **first)
+{
+	uint32_t *ret = xcalloc(n + 1, sizeof(*ret)), *end = xcalloc(ngroups + 1, sizeof(*end));
+
+	for (size_t i = 0; i < n; i++)
+		end[group[i]]++;
+	for (size_t g = 1; g <= ngroups; g++)
+		end[g] += end[g - 1];
+	/* From the last one on, each group's end becomes its first. */
+	for (size_t i = n; i--;)
+		ret[--end[group[i]]] = i;
+	*first = end;
+	return ret;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorts arrays that consist of a few sorted runs, as packets of several files do, and arrays of numbers. */
+/* Sorts arrays that consist of a few sorted runs, as packets of several files do; by numbers; and into groups. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -25,5 +25,11 @@ struct keyed {
  * few passes over the array for each byte in which keys differ.
  */
 void sort_keyed(struct keyed *data, size_t n, struct keyed *room);
+
+/*
+ * The numbers below n in the order of their groups: group g, which is below ngroups, has ret[first[g]] to
+ * ret[first[g + 1] - 1], in ascending order. The caller frees both.
+ */
+uint32_t *sort_by_group(const uint32_t *group, size_t n, size_t ngroups, uint32_t **first);
 
 #endif

@@ -6,6 +6,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/json.h"
+#include "analysis/base/sort.h"
 #include "analysis/export/page_pack.h"
 #include "analysis/export/page_tree.h"
 #include "analysis/metrics/tally.h"
@@ -47,32 +48,13 @@ uint32_t page_places_add(struct page_places *p, const struct page_tree *t)
 	return at;
 }
 
-/*
- * The indexes below n, in the order of their groups: group g has ret[first[g]] to
- * ret[first[g + 1] - 1]. The caller frees both.
- */
-static uint32_t *by_group(const uint32_t *group, size_t n, size_t ngroups, uint32_t **first)
-{
-	uint32_t *ret = xcalloc(n + 1, sizeof(*ret)), *end = xcalloc(ngroups + 1, sizeof(*end));
-
-	for (size_t i = 0; i < n; i++)
-		end[group[i]]++;
-	for (size_t g = 1; g <= ngroups; g++)
-		end[g] += end[g - 1];
-	/* From the last one on, each group's end becomes its first. */
-	for (size_t i = n; i--;)
-		ret[--end[group[i]]] = i;
-	*first = end;
-	return ret;
-}
-
 static uint32_t *nodes_by_node(const struct page_places *p, size_t nnodes, uint32_t **first)
 {
 	uint32_t *node = xcalloc(p->nodes.len + 1, sizeof(*node)), *ret;
 
 	for (size_t i = 0; i < p->nodes.len; i++)
 		node[i] = p->nodes.data[i].node;
-	ret = by_group(node, p->nodes.len, nnodes, first);
+	ret = sort_by_group(node, p->nodes.len, nnodes, first);
 	free(node);
 	return ret;
 }
@@ -83,7 +65,7 @@ static uint32_t *places_by_func(const struct page_places *p, size_t nfuncs, uint
 
 	for (size_t i = 0; i < p->all.len; i++)
 		func[i] = p->all.data[i].func;
-	ret = by_group(func, p->all.len, nfuncs, first);
+	ret = sort_by_group(func, p->all.len, nfuncs, first);
 	free(func);
 	return ret;
 }

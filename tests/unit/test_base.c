@@ -483,6 +483,23 @@ static void numbers_are_sorted(void **state)
 	sort_keyed(all, 0, room);
 }
 
+static void groups_have_their_members_in_order(void **state)
+{
+	static const uint32_t group[] = { 2, 0, 2, 4, 2, 0 }, order[] = { 1, 5, 0, 2, 4, 3 };
+	static const uint32_t first[] = { 0, 2, 2, 5, 5, 6 };
+	uint32_t *got_first, *got = sort_by_group(group, 6, 5, &got_first);
+
+	(void)state;
+	assert_memory_equal(got, order, sizeof(order));
+	assert_memory_equal(got_first, first, sizeof(first));
+	free(got);
+	free(got_first);
+	got = sort_by_group(NULL, 0, 0, &got_first);
+	assert_int_equal(got_first[0], 0);
+	free(got);
+	free(got_first);
+}
+
 static void what_was_closed_is_no_descriptor(void **state)
 {
 	int fd = memfd_create("test_base", MFD_CLOEXEC), before = fd;
@@ -519,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_shrinks_reads_as_zeros),
 		cmocka_unit_test(what_is_nearly_all_hole_ends_at_it),
 		cmocka_unit_test(numbers_are_sorted),
+		cmocka_unit_test(groups_have_their_members_in_order),
 		cmocka_unit_test(what_was_closed_is_no_descriptor),
 	};
 
