@@ -131,22 +131,35 @@ static void add_run(struct facts *f, uint32_t program, const struct hit *h)
 	add_to(&all->run_ns, ns);
 }
 
-static void add_holdup(struct facts *f, uint32_t program, enum holdup holdup, const struct hit *h)
+static void add_to_sum(struct facts *f, const struct hit *h, enum holdup holdup, uint32_t program, enum fact_by by,
+		       uint32_t value)
+{
+	uint32_t key[WAIT_KEYS] = { [FACT_HOLDUP] = holdup, [FACT_PROGRAM] = program, [FACT_BY] = by,
+				    [FACT_VALUE] = value };
+
+	wait_stat_add(wait_bag_at(&f->w.bag, key), h, (struct wait_count){ 0 });
+}
+
+static void add_cgroup(struct facts *f, const struct hit *h, enum holdup holdup, uint32_t program)
 {
 	const char *cgroup = names_cgroup_at(f->w.names, h->e, hit_thread(h), hit_time(h));
-	struct wait_count none = { 0 };
-	uint32_t key[WAIT_KEYS] = { 0 };
 
-	key[FACT_HOLDUP] = holdup;
-	key[FACT_PROGRAM] = program;
-	key[FACT_HOLDER] = wait_text_key(&f->w, "");
+	add_to_sum(f, h, holdup, program, BY_CGROUP, wait_text_key(&f->w, cgroup ? cgroup : ""));
+}
+
+static void add_holdup(struct facts *f, uint32_t program, enum holdup holdup, const struct hit *h)
+{
+	uint32_t holder = wait_text_key(&f->w, "");
+	struct wait_count none = { 0 };
+
 	if (wait_holder(h) && !(hit_wait_flags(h) & WFLAG_REST))
-		key[FACT_HOLDER] = wait_thread_key(&f->w, h, hit_holder_pid(h), wait_holder(h));
-	key[FACT_PATH] = wait_path(&f->w.paths, h->stack);
+		holder = wait_thread_key(&f->w, h, hit_holder_pid(h), wait_holder(h));
+	add_to_sum(f, h, holdup, program, BY_HOLDER, holder);
+	add_to_sum(f, h, holdup, program, BY_PATH, wait_path(&f->w.paths, h->stack));
 	if (holdup == HOLDUP_LOCK)
-		key[FACT_LOCK] = lock_set_id(&f->locks, h);
-	key[FACT_CGROUP] = wait_text_key(&f->w, cgroup ? cgroup : "");
-	wait_stat_add(wait_bag_at(&f->w.bag, key), h, none);
+		add_to_sum(f, h, holdup, program, BY_LOCK, lock_set_id(&f->locks, h));
+	if (holdup == HOLDUP_QUOTA)
+		add_cgroup(f, h, holdup, program);
 	wait_stat_add(&f->programs.data[program].held[holdup], h, none);
 	wait_stat_add(&f->programs.data[0].held[holdup], h, none);
 }
@@ -195,6 +208,7 @@ void facts_init(struct facts *f, struct view_state *v, struct table *t)
 	pass_run(v->session, NULL, v->filter, add_hit, NULL, f);
 	if (v->filter)
 		pass_run(v->session, NULL, NULL, count_all, NULL, f);
+	wait_groups_init(&f->holdups, &f->w.bag, FACT_KEYS);
 	vec_for_each(th, &f->threads) {
 		if (th->all > th->kept)
 			f->programs.data[th->program].cut = f->programs.data[0].cut = true;
@@ -206,6 +220,7 @@ void facts_init(struct facts *f, struct view_state *v, struct table *t)
 
 void facts_free(struct facts *f)
 {
+	wait_groups_free(&f->holdups);
 	/* Without columns wait_report_end adds no notes. */
 	wait_report_end(&f->w);
 	lock_set_free(&f->locks);

@@ -13,8 +13,13 @@
 #include "analysis/views/lockset.h"
 #include "analysis/views/waitrows.h"
 
-/* The keys of the sums of hold-ups. */
-enum { FACT_HOLDUP, FACT_PROGRAM, FACT_HOLDER, FACT_PATH, FACT_LOCK, FACT_CGROUP };
+/*
+ * The keys of the sums of hold-ups. Each hold-up is in one sum for each thing that is known of it. No rule asks for
+ * two of these at once, and the combinations would be as many as the waits.
+ */
+enum { FACT_HOLDUP, FACT_PROGRAM, FACT_BY, FACT_VALUE, FACT_KEYS = FACT_VALUE };
+/* FACT_BY: whether FACT_VALUE is a text's key, a path (waitpath.h), or a lock of facts.locks. */
+enum fact_by { BY_HOLDER, BY_PATH, BY_LOCK, BY_CGROUP }; /* BY_LOCK: of waits for locks; BY_CGROUP: for the CPU quota */
 
 /* A wait for a message that a thread ended. */
 struct message_wait {
@@ -49,6 +54,7 @@ struct stack_time {
 
 struct facts {
 	struct wait_report w; /* names, paths, and the bag of hold-ups */
+	struct wait_groups holdups; /* the bag's sums by their first FACT_KEYS keys */
 	struct lock_set locks;
 	VEC(struct program) programs; /* program 0: all of them */
 	struct map by_name;           /* text key of the name, to index */

@@ -12,17 +12,18 @@
 struct case_of {
 	struct facts *facts;
 	const struct program *program;
-	uint32_t key[2]; /* FACT_HOLDUP, FACT_PROGRAM */
+	enum holdup holdup;
 };
 
-/*
- * The sums of this case by one more key, in descending order of time. The caller frees both
- * results.
- */
-static void sums_by(const struct case_of *c, int key, struct wait_bag *by, sum_vec *sums)
+/* The sums of this case by one thing that is known, in descending order of time. The caller frees them. */
+static sum_vec sums_by(const struct case_of *c, enum fact_by by)
 {
-	wait_bag_by(&c->facts->w.bag, 1 << FACT_HOLDUP | 1 << FACT_PROGRAM | 1 << key, by);
-	wait_bag_sorted(by, c->key, 2, sums);
+	uint32_t program = c->program - c->facts->programs.data;
+	uint32_t key[FACT_KEYS] = { [FACT_HOLDUP] = c->holdup, [FACT_PROGRAM] = program, [FACT_BY] = by };
+	sum_vec ret;
+
+	wait_groups_sorted(&c->facts->holdups, key, &ret);
+	return ret;
 }
 
 /*
@@ -33,54 +34,45 @@ static void put_holder(const struct case_of *c, struct buf *b)
 {
 	double known = 0, variance = 0, share, of;
 	const struct wait_sum *top = NULL;
-	struct wait_bag by;
-	sum_vec sums;
+	sum_vec sums = sums_by(c, BY_HOLDER);
 
-	sums_by(c, FACT_HOLDER, &by, &sums);
 	vec_for_each(s, &sums) {
-		if (!*wait_key_text(&c->facts->w, (*s)->key[FACT_HOLDER]))
+		if (!*wait_key_text(&c->facts->w, (*s)->key[FACT_VALUE]))
 			continue;
 		top = top ? top : *s;
 		known += (double)(*s)->stat.time_ns;
 		variance += (*s)->stat.variance;
 	}
-	if (top && known > 0.1 * (double)c->program->held[c->key[0]].time_ns) {
+	if (top && known > 0.1 * (double)c->program->held[c->holdup].time_ns) {
 		share = (double)top->stat.time_ns / known;
 		of = top->stat.variance * (1 - share) * (1 - share) +
 		     (variance - top->stat.variance) * share * share;
-		buf_printf(b, "; `%s` had it ", wait_key_text(&c->facts->w, top->key[FACT_HOLDER]));
+		buf_printf(b, "; `%s` had it ", wait_key_text(&c->facts->w, top->key[FACT_VALUE]));
 		put_share(b, share, sqrt(of > 0 ? of : 0) / known);
 		buf_puts(b, " of that time");
 	}
 	vec_free(&sums);
-	wait_bag_free(&by);
 }
 
 /* Append the path with the most time, if it has at least half of the time. */
 static void put_place(const struct case_of *c, struct buf *b)
 {
-	int64_t whole = c->program->held[c->key[0]].time_ns;
-	struct wait_bag by;
-	sum_vec sums;
+	int64_t whole = c->program->held[c->holdup].time_ns;
+	sum_vec sums = sums_by(c, BY_PATH);
 
-	sums_by(c, FACT_PATH, &by, &sums);
 	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2)
-		buf_printf(b, ", mostly in %s", wait_path_brief(&c->facts->w, sums.data[0]->key[FACT_PATH]));
+		buf_printf(b, ", mostly in %s", wait_path_brief(&c->facts->w, sums.data[0]->key[FACT_VALUE]));
 	vec_free(&sums);
-	wait_bag_free(&by);
 }
 
 static void put_cgroup(const struct case_of *c, struct buf *b)
 {
-	struct wait_bag by;
-	sum_vec sums;
+	sum_vec sums = sums_by(c, BY_CGROUP);
 
-	sums_by(c, FACT_CGROUP, &by, &sums);
-	if (sums.len && *wait_key_text(&c->facts->w, sums.data[0]->key[FACT_CGROUP]))
+	if (sums.len && *wait_key_text(&c->facts->w, sums.data[0]->key[FACT_VALUE]))
 		buf_printf(b, ", mostly of cgroup `%s`",
-			   wait_key_text(&c->facts->w, sums.data[0]->key[FACT_CGROUP]));
+			   wait_key_text(&c->facts->w, sums.data[0]->key[FACT_VALUE]));
 	vec_free(&sums);
-	wait_bag_free(&by);
 }
 
 /*
@@ -92,19 +84,16 @@ static void put_lock(const struct case_of *c, struct buf *b)
 	const struct func *taker = NULL;
 	const char *name = "";
 	bool known = false;
-	struct wait_bag by;
-	sum_vec sums;
+	sum_vec sums = sums_by(c, BY_LOCK);
 
-	sums_by(c, FACT_LOCK, &by, &sums);
 	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2) {
-		name = lock_set_name(&c->facts->locks, sums.data[0]->key[FACT_LOCK]);
-		known = lock_set_known(&c->facts->locks, sums.data[0]->key[FACT_LOCK]);
+		name = lock_set_name(&c->facts->locks, sums.data[0]->key[FACT_VALUE]);
+		known = lock_set_known(&c->facts->locks, sums.data[0]->key[FACT_VALUE]);
 	}
 	vec_free(&sums);
-	wait_bag_free(&by);
-	sums_by(c, FACT_PATH, &by, &sums);
+	sums = sums_by(c, BY_PATH);
 	if (sums.len)
-		taker = wait_path_taker(&c->facts->w.paths, sums.data[0]->key[FACT_PATH]);
+		taker = wait_path_taker(&c->facts->w.paths, sums.data[0]->key[FACT_VALUE]);
 	if (*name)
 		buf_printf(b, known ? " %s%s" : " the lock `%s`%s", name, taker ? "," : "");
 	else
@@ -112,7 +101,6 @@ static void put_lock(const struct case_of *c, struct buf *b)
 	if (taker)
 		buf_printf(b, " taken in %s", func_name(c->facts->w.v, taker));
 	vec_free(&sums);
-	wait_bag_free(&by);
 	put_holder(c, b);
 }
 
@@ -146,7 +134,7 @@ static void add_finding(struct finder *f, const struct rule *r, const struct pro
 {
 	const struct program *all = facts_all(&f->facts);
 	const struct wait_stat *held = &p->held[r->holdup];
-	struct case_of c = { &f->facts, p, { r->holdup, p - f->facts.programs.data } };
+	struct case_of c = { &f->facts, p, r->holdup };
 	struct buf text = { 0 }, pids = { 0 }, command = { 0 }, filter = { 0 };
 
 	put_time(&text, held->time_ns);

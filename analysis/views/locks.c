@@ -7,6 +7,7 @@
  * A recording with -s all also has how often each lock was taken. Locks that no thread waited for come last.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
@@ -27,6 +28,14 @@ struct group {
 	uint32_t leader;  /* the lock that joined locks are listed under */
 };
 
+/* Indexes of things by the lock that they are listed under: sort_by_group. */
+struct listing {
+	uint32_t *order, *first;
+};
+
+#define listing_for_each(i, l, lock)                                                               \
+	for (const uint32_t *i = (l)->order + (l)->first[lock]; i < (l)->order + (l)->first[(lock) + 1]; i++)
+
 struct locks {
 	struct wait_report w; /* first member: the report's functions are given its address */
 	bool by_address;
@@ -34,6 +43,7 @@ struct locks {
 	VEC(struct group) groups; /* indexed by lock */
 	struct lock_takings takings;
 	struct wait_stat idle;    /* waits of runtimes' idle threads, which belong to no lock */
+	struct listing members, waits, counts; /* locks of the set, sums of the bag, takings */
 };
 
 static uint32_t lock_id(struct locks *ls, const struct hit *h)
@@ -193,12 +203,9 @@ static const char *taken_in(struct locks *ls, uint32_t lock)
 {
 	const struct func *taker = NULL;
 
-	vec_for_each(s, &ls->w.bag.sums) {
-		const struct func *f;
+	listing_for_each(i, &ls->waits, lock) {
+		const struct func *f = wait_path_taker(&ls->w.paths, ls->w.bag.sums.data[*i].key[KEY_PATH]);
 
-		if (s->key[KEY_LOCK] != lock)
-			continue;
-		f = wait_path_taker(&ls->w.paths, s->key[KEY_PATH]);
 		if (f && taker && f != taker)
 			return "several functions";
 		taker = f ? f : taker;
@@ -213,12 +220,10 @@ static const char *kind_of(struct locks *ls, uint32_t lock)
 {
 	const char *unknown = lock_descs[ER_LOCK_UNKNOWN].uname, *kind = unknown;
 
-	vec_for_each(s, &ls->w.bag.sums) {
-		const char *one;
+	listing_for_each(i, &ls->waits, lock) {
+		uint32_t path = ls->w.bag.sums.data[*i].key[KEY_PATH];
+		const char *one = lock_descs[wait_path_lock_kind(&ls->w.paths, path)].uname;
 
-		if (s->key[KEY_LOCK] != lock)
-			continue;
-		one = lock_descs[wait_path_lock_kind(&ls->w.paths, s->key[KEY_PATH])].uname;
 		if (one != unknown && kind != unknown && strcmp(kind, one))
 			return unknown;
 		kind = one != unknown ? one : kind;
@@ -227,56 +232,62 @@ static const char *kind_of(struct locks *ls, uint32_t lock)
 }
 
 /* ", 17 times": how often the locks of a group were taken; "" if that was not counted. */
-static char *times_of(struct locks *ls, uint32_t leader)
+static char *times_of(const struct locks *ls, uint32_t lock)
 {
 	uint64_t n = 0;
 
-	vec_for_each(t, &ls->takings.all) {
-		if (t->waited != LOCK_NOT_WAITED && leader_of(ls, t->waited) == leader)
-			n += t->n;
-	}
+	listing_for_each(i, &ls->counts, lock)
+		n += ls->takings.all.data[*i].n;
 	return n ? xasprintf(", %" PRIu64 " time%s", n, n == 1 ? "" : "s") : xstrdup("");
+}
+
+/* The name of all locks that are listed under this one; "": they differ, or have none. Counts locks and processes. */
+static const char *common_name(struct locks *ls, uint32_t lock, size_t *naddresses, size_t *nprocesses)
+{
+	const char *name = lock_set_name(&ls->set, lock);
+	struct map processes = { 0 };
+
+	listing_for_each(i, &ls->members, lock) {
+		map_put(&processes, ls->set.all.data[*i].pid, NULL);
+		if (strcmp(name, lock_set_name(&ls->set, *i)))
+			name = "";
+	}
+	*naddresses = ls->members.first[lock + 1] - ls->members.first[lock];
+	*nprocesses = processes.len;
+	map_free(&processes);
+	return name;
 }
 
 /* Name a group by its process and its name or address, or by its number of locks. */
 static void put_heading(struct locks *ls, const struct wait_sum *s)
 {
-	const struct user_lock *l = &ls->set.all.data[s->key[KEY_LOCK]];
-	const char *process = wait_key_text(&ls->w, ls->groups.data[s->key[KEY_LOCK]].process);
-	const char *taken = taken_in(ls, s->key[KEY_LOCK]), *kind = kind_of(ls, s->key[KEY_LOCK]);
-	const char *name = lock_set_name(&ls->set, s->key[KEY_LOCK]);
-	bool known = lock_set_known(&ls->set, s->key[KEY_LOCK]);
-	__cleanup(freep) char *lock = known ? xstrdup(name) : xasprintf("%s %s", kind, name);
-	__cleanup(freep) char *times = times_of(ls, s->key[KEY_LOCK]);
-	size_t naddresses = 0;
-	struct map processes = { 0 };
+	uint32_t id = s->key[KEY_LOCK];
+	const struct user_lock *l = &ls->set.all.data[id];
+	const char *process = wait_key_text(&ls->w, ls->groups.data[id].process);
+	const char *taken = taken_in(ls, id), *kind = kind_of(ls, id), *first = lock_set_name(&ls->set, id);
+	bool known = lock_set_known(&ls->set, id);
+	__cleanup(freep) char *lock = known ? xstrdup(first) : xasprintf("%s %s", kind, first);
+	__cleanup(freep) char *times = times_of(ls, id);
+	size_t naddresses, nprocesses;
+	const char *name = common_name(ls, id, &naddresses, &nprocesses);
 
-	for (uint32_t i = 0; i < ls->groups.len; i++) {
-		if (leader_of(ls, i) != s->key[KEY_LOCK])
-			continue;
-		naddresses++;
-		map_put(&processes, ls->set.all.data[i].pid, NULL);
-		if (strcmp(name, lock_set_name(&ls->set, i)))
-			name = "";
-	}
 	if (!l->address)
 		wait_row(&ls->w, &s->stat, "%s: locks that are not known", process);
-	else if (*name && processes.len == 1)
+	else if (*name && nprocesses == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s, taken in %s%s", process,
 			 l->pid, lock, taken, times);
 	else if (*name)
 		wait_row(&ls->w, &s->stat, "%s: %s in %zu processes, taken in %s%s", process, lock,
-			 processes.len, taken, times);
+			 nprocesses, taken, times);
 	else if (naddresses == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s at 0x%" PRIx64 ", taken in %s%s", process,
 			 l->pid, kind, l->address, taken, times);
-	else if (processes.len == 1)
+	else if (nprocesses == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %zu locks taken at the same places, in %s%s",
 			 process, l->pid, naddresses, taken, times);
 	else
 		wait_row(&ls->w, &s->stat, "%s: %zu locks in %zu processes, taken at the same places, in %s%s",
-			 process, naddresses, processes.len, taken, times);
-	map_free(&processes);
+			 process, naddresses, nprocesses, taken, times);
 }
 
 /* Whether no holder is known for any wait; the report then says nothing about holders. */
@@ -286,18 +297,53 @@ static bool nobody_known(const struct wait_report *w, const sum_vec *sums, unsig
 	       !*wait_key_text(w, sums->data[0]->key[KEY_HOLDER]);
 }
 
-static void put_part(struct locks *ls, uint32_t lock, unsigned mask, const char *more,
-		     const char *(*text)(struct wait_report *w, const struct wait_sum *s))
-{
-	struct wait_bag by;
-	sum_vec sums;
+/* A part of what the report says of each lock. */
+struct part {
+	unsigned mask; /* of keys, besides that of the lock */
+	const char *more;
+	const char *(*text)(struct wait_report *w, const struct wait_sum *s);
+};
 
-	wait_bag_by(&ls->w.bag, mask | 1 << KEY_LOCK, &by);
-	wait_bag_sorted(&by, &lock, 1, &sums);
-	if (!nobody_known(&ls->w, &sums, mask))
-		wait_rows(&ls->w, &sums, more, text);
-	vec_free(&sums);
-	wait_bag_free(&by);
+static const struct part parts[] = {
+	{ 1 << KEY_WAITER | 1 << KEY_PATH, "stack", waiter_of },
+	{ 1 << KEY_HOLDER, "thread", holder_of },
+	{ 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stack", waker_of },
+};
+
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+/* The sums of each part, for all locks at once. */
+struct part_sums {
+	struct wait_bag by[PARTS];
+	struct wait_groups of_lock[PARTS];
+};
+
+static void make_parts(const struct wait_bag *bag, struct part_sums *ret)
+{
+	for (int i = 0; i < PARTS; i++) {
+		wait_bag_by(bag, parts[i].mask | 1 << KEY_LOCK, &ret->by[i]);
+		wait_groups_init(&ret->of_lock[i], &ret->by[i], 1);
+	}
+}
+
+static void free_parts(struct part_sums *p)
+{
+	for (int i = 0; i < PARTS; i++) {
+		wait_groups_free(&p->of_lock[i]);
+		wait_bag_free(&p->by[i]);
+	}
+}
+
+static void put_parts(struct locks *ls, const struct part_sums *p, const struct wait_sum *lock)
+{
+	for (int i = 0; i < PARTS; i++) {
+		sum_vec sums;
+
+		wait_groups_sorted(&p->of_lock[i], lock->key, &sums);
+		if (!nobody_known(&ls->w, &sums, parts[i].mask))
+			wait_rows(&ls->w, &sums, parts[i].more, parts[i].text);
+		vec_free(&sums);
+	}
 }
 
 /* Locks that no thread waited for: a row for those of one program that are taken in one function. */
@@ -396,27 +442,54 @@ static void match_counts(struct locks *ls)
 	map_free(&waits);
 }
 
+/* After join_locks: find out what is listed under each lock. */
+static void group_locks(struct locks *ls)
+{
+	size_t nlocks = ls->groups.len, nsums = ls->w.bag.sums.len, ncounts = ls->takings.all.len, i;
+	uint32_t *lock = xcalloc(nlocks + nsums + ncounts + 1, sizeof(*lock));
+
+	for (i = 0; i < nlocks; i++)
+		lock[i] = leader_of(ls, i);
+	ls->members.order = sort_by_group(lock, nlocks, nlocks, &ls->members.first);
+	for (i = 0; i < nsums; i++)
+		lock[i] = ls->w.bag.sums.data[i].key[KEY_LOCK];
+	ls->waits.order = sort_by_group(lock, nsums, nlocks, &ls->waits.first);
+	for (i = 0; i < ncounts; i++) {
+		uint32_t waited = ls->takings.all.data[i].waited;
+
+		/* Locks that no thread waited for make one more group. */
+		lock[i] = waited == LOCK_NOT_WAITED ? nlocks : leader_of(ls, waited);
+	}
+	ls->counts.order = sort_by_group(lock, ncounts, nlocks + 1, &ls->counts.first);
+	free(lock);
+}
+
+static void listing_free(struct listing *l)
+{
+	free(l->order);
+	free(l->first);
+}
+
 static void put_locks(struct wait_report *w)
 {
 	struct locks *ls = (struct locks *)w;
+	struct part_sums sums_of;
 	struct wait_bag by_lock;
 	sum_vec sums;
 	size_t shown;
 
 	match_counts(ls);
 	join_locks(ls);
+	group_locks(ls);
 	wait_bag_by(&w->bag, 1 << KEY_LOCK, &by_lock);
-	wait_bag_sorted(&by_lock, NULL, 0, &sums);
+	make_parts(&w->bag, &sums_of);
+	wait_bag_sorted(&by_lock, &sums);
 	shown = wait_rows_shown(w, sums.len);
 	wait_row(w, &w->total, "<Total>");
 	for (size_t i = 0; i < shown; i++) {
-		uint32_t lock = sums.data[i]->key[KEY_LOCK];
-
 		ls->w.group++;
 		put_heading(ls, sums.data[i]);
-		put_part(ls, lock, 1 << KEY_WAITER | 1 << KEY_PATH, "stack", waiter_of);
-		put_part(ls, lock, 1 << KEY_HOLDER, "thread", holder_of);
-		put_part(ls, lock, 1 << KEY_WAKER | 1 << KEY_WAKER_PATH, "stack", waker_of);
+		put_parts(ls, &sums_of, sums.data[i]);
 	}
 	put_taken(ls);
 	if (ls->idle.time_ns)
@@ -425,6 +498,7 @@ static void put_locks(struct wait_report *w)
 	if (shown < sums.len)
 		put_note(ls->w.t, "%zu more locks; `limit %zu' shows all.", sums.len - shown, sums.len);
 	vec_free(&sums);
+	free_parts(&sums_of);
 	wait_bag_free(&by_lock);
 }
 
@@ -451,5 +525,8 @@ int view_locks(struct view_state *v, bool by_address, struct table *t, struct di
 	lock_set_free(&ls.set);
 	lock_takings_free(&ls.takings);
 	vec_free(&ls.groups);
+	listing_free(&ls.members);
+	listing_free(&ls.waits);
+	listing_free(&ls.counts);
 	return 0;
 }

@@ -80,7 +80,7 @@ static void put_by(struct wait_report *w, int key, const char *heading, const ch
 	sum_vec sums;
 
 	wait_bag_by(&w->bag, 1 << key, &by);
-	wait_bag_sorted(&by, NULL, 0, &sums);
+	wait_bag_sorted(&by, &sums);
 	w->group++;
 	wait_row(w, &w->total, "%s", heading);
 	wait_rows(w, &sums, more, text);

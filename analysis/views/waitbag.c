@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/views/waitbag.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/map.h"
@@ -80,14 +81,17 @@ static int difference_cmp(const void *pa, const void *pb)
 	return keys_cmp(a, b);
 }
 
-void wait_bag_sorted(const struct wait_bag *bag, const uint32_t *key, size_t n, sum_vec *ret)
+static void sort_sums(const struct wait_bag *bag, sum_vec *sums)
+{
+	vec_sort(sums, bag->by_difference ? difference_cmp : sum_cmp);
+}
+
+void wait_bag_sorted(const struct wait_bag *bag, sum_vec *ret)
 {
 	*ret = (sum_vec){ 0 };
-	vec_for_each(s, &bag->sums) {
-		if (!n || !memcmp(s->key, key, n * sizeof(*key)))
-			vec_push(ret, s);
-	}
-	vec_sort(ret, bag->by_difference ? difference_cmp : sum_cmp);
+	vec_for_each(s, &bag->sums)
+		vec_push(ret, s);
+	sort_sums(bag, ret);
 }
 
 struct wait_stat wait_bag_total(const struct wait_bag *bag)
@@ -98,4 +102,64 @@ struct wait_stat wait_bag_total(const struct wait_bag *bag)
 	vec_for_each(s, &bag->sums)
 		wait_stat_merge(&total, &s->stat);
 	return total;
+}
+
+/* --- groups --- */
+
+static uint64_t hash_keys(const uint32_t *key, size_t n)
+{
+	uint64_t hash = n;
+
+	for (size_t i = 0; i < n; i++)
+		hash = hash64(hash ^ key[i]);
+	return hash;
+}
+
+/* The number + 1 of the group with these keys; 0: there is none. */
+static uint32_t find_group(const struct wait_groups *g, const uint32_t *key)
+{
+	struct intern_probe probe = intern_probe(hash_keys(key, g->nkeys));
+	uint32_t id1;
+
+	while ((id1 = intern_next(&g->ids, &probe))) {
+		if (!memcmp(g->bag->sums.data[g->one[id1 - 1]].key, key, g->nkeys * sizeof(*key)))
+			break;
+	}
+	return id1;
+}
+
+void wait_groups_init(struct wait_groups *g, const struct wait_bag *bag, size_t nkeys)
+{
+	size_t n = bag->sums.len;
+	uint32_t *group = xcalloc(n + 1, sizeof(*group));
+
+	*g = (struct wait_groups){ .bag = bag, .nkeys = nkeys, .one = xcalloc(n + 1, sizeof(*g->one)) };
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t *key = bag->sums.data[i].key;
+		uint32_t id1 = find_group(g, key);
+
+		group[i] = id1 ? id1 - 1 : intern_add(&g->ids, hash_keys(key, nkeys));
+		if (!id1)
+			g->one[group[i]] = i;
+	}
+	g->order = sort_by_group(group, n, g->ids.len, &g->first);
+	free(group);
+}
+
+void wait_groups_sorted(const struct wait_groups *g, const uint32_t *key, sum_vec *ret)
+{
+	uint32_t id1 = find_group(g, key);
+
+	*ret = (sum_vec){ 0 };
+	for (uint32_t i = id1 ? g->first[id1 - 1] : 0; id1 && i < g->first[id1]; i++)
+		vec_push(ret, &g->bag->sums.data[g->order[i]]);
+	sort_sums(g->bag, ret);
+}
+
+void wait_groups_free(struct wait_groups *g)
+{
+	intern_free(&g->ids);
+	free(g->one);
+	free(g->order);
+	free(g->first);
 }

@@ -67,55 +67,68 @@ static const char *path_of(struct wait_report *w, const struct wait_sum *s)
 }
 
 /* Add a row for each reason below a heading. Waits for a CPU first get a row with their sum. */
-static void put_heading(struct wait_report *w, const struct wait_bag *by_reason,
-			const struct wait_sum *heading)
+static void put_heading(struct wait_report *w, const struct wait_groups *in_heading, const struct wait_sum *heading)
 {
 	bool cpu = !strcmp(wait_key_text(w, heading->key[KEY_HEADING]), WAIT_FOR_CPU);
 	sum_vec reasons;
 
 	if (cpu)
 		wait_row(w, &heading->stat, WAIT_FOR_CPU ":");
-	wait_bag_sorted(by_reason, heading->key, 1, &reasons);
+	wait_groups_sorted(in_heading, heading->key, &reasons);
 	vec_for_each(r, &reasons)
 		wait_row(w, &(*r)->stat, "%s%s", cpu ? "  " : "", wait_key_text(w, (*r)->key[KEY_REASON]));
 	vec_free(&reasons);
 }
 
 /* Add the stacks of one reason. */
-static void put_stacks(struct wait_report *w, const struct wait_sum *reason)
+static void put_stacks(struct wait_report *w, const struct wait_groups *of_reason, const struct wait_sum *reason)
 {
 	sum_vec sums;
 
 	w->group++;
 	wait_row(w, &reason->stat, "%s", wait_key_text(w, reason->key[KEY_REASON]));
-	wait_bag_sorted(&w->bag, reason->key, 2, &sums);
+	wait_groups_sorted(of_reason, reason->key, &sums);
 	wait_rows(w, &sums, "stack", path_of);
 	vec_free(&sums);
 }
 
-static void put_reasons(struct wait_report *w)
+static void put_headings(struct wait_report *w, const struct wait_bag *by_reason)
 {
-	struct wait_bag by_heading, by_reason;
-	sum_vec headings, reasons;
+	struct wait_groups reasons;
+	struct wait_bag by_heading;
+	sum_vec headings;
 
+	wait_groups_init(&reasons, by_reason, 1);
 	wait_bag_by(&w->bag, 1 << KEY_HEADING, &by_heading);
-	wait_bag_by(&w->bag, 1 << KEY_HEADING | 1 << KEY_REASON, &by_reason);
-	wait_bag_sorted(&by_heading, NULL, 0, &headings);
-	wait_bag_sorted(&by_reason, NULL, 0, &reasons);
-	wait_row(w, &w->total, "<Total>");
+	wait_bag_sorted(&by_heading, &headings);
 	for (int last = 0; last < 2; last++) {
-		vec_for_each(r, &headings) {
-			if (is_no_work(w, *r) == last)
-				put_heading(w, &by_reason, *r);
+		vec_for_each(h, &headings) {
+			if (is_no_work(w, *h) == last)
+				put_heading(w, &reasons, *h);
 		}
 	}
+	vec_free(&headings);
+	wait_bag_free(&by_heading);
+	wait_groups_free(&reasons);
+}
+
+static void put_reasons(struct wait_report *w)
+{
+	struct wait_groups stacks;
+	struct wait_bag by_reason;
+	sum_vec reasons;
+
+	wait_bag_by(&w->bag, 1 << KEY_HEADING | 1 << KEY_REASON, &by_reason);
+	wait_bag_sorted(&by_reason, &reasons);
+	wait_groups_init(&stacks, &w->bag, 2);
+	wait_row(w, &w->total, "<Total>");
+	put_headings(w, &by_reason);
 	vec_for_each(r, &reasons) {
 		if (!is_no_work(w, *r))
-			put_stacks(w, *r);
+			put_stacks(w, &stacks, *r);
 	}
-	vec_free(&headings);
+	wait_groups_free(&stacks);
 	vec_free(&reasons);
-	wait_bag_free(&by_heading);
 	wait_bag_free(&by_reason);
 }
 

@@ -50,13 +50,13 @@ static const char *way_text(struct wait_report *w, const struct wait_sum *s)
 	return ret;
 }
 
-static void put_ways(struct wait_report *w, const struct wait_sum *pair)
+static void put_ways(struct wait_report *w, const struct wait_groups *by_pair, const struct wait_sum *pair)
 {
 	sum_vec ways;
 
 	w->group++;
 	put_pair(w, pair);
-	wait_bag_sorted(&w->bag, pair->key, 2, &ways);
+	wait_groups_sorted(by_pair, pair->key, &ways);
 	wait_rows(w, &ways, "way", way_text);
 	vec_free(&ways);
 }
@@ -86,19 +86,22 @@ static void put_ends_first(const struct wait_report *w, sum_vec *pairs)
 
 static void put_pairs(struct wait_report *w)
 {
+	struct wait_groups ways;
 	struct wait_bag by_pair;
 	sum_vec pairs;
 	size_t shown;
 
 	wait_bag_by(&w->bag, 1 << KEY_WAKER | 1 << KEY_WOKEN, &by_pair);
-	wait_bag_sorted(&by_pair, NULL, 0, &pairs);
+	wait_bag_sorted(&by_pair, &pairs);
 	put_ends_first(w, &pairs);
 	shown = wait_rows_shown(w, pairs.len);
 	wait_row(w, &w->total, "<Total>");
 	for (size_t i = 0; i < shown; i++)
 		put_pair(w, pairs.data[i]);
+	wait_groups_init(&ways, &w->bag, 2);
 	for (size_t i = 0; i < shown; i++)
-		put_ways(w, pairs.data[i]);
+		put_ways(w, &ways, pairs.data[i]);
+	wait_groups_free(&ways);
 	if (shown < pairs.len)
 		put_note(w->t, "%zu more pairs; `limit %zu' shows all.", pairs.len - shown, pairs.len);
 	vec_free(&pairs);
