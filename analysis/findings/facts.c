@@ -85,13 +85,16 @@ static uint32_t count_packet(struct facts *f, const struct hit *h)
 	return th->current;
 }
 
-static void count_all(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+/* With a filter: what the packets say that it removes. */
+static void add_unfiltered(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct facts *f = ctx;
 	const uint64_t *index = map_get(&f->by_thread, thread_key(h));
 
 	if (index && hit_state(h) >= 0)
 		f->threads.data[*index].all++;
+	if (f->messages.len)
+		timelines_add(&f->lines, h);
 }
 
 enum holdup facts_holdup(struct facts *f, const struct hit *h)
@@ -174,6 +177,8 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	if (state < 0 || state >= MS_COUNT)
 		return;
 	add_message_wait(&f->messages, h);
+	if (!f->w.v->filter)
+		timelines_add(&f->lines, h);
 	program = count_packet(f, h);
 	f->first_ns = hit_time(h) < f->first_ns ? hit_time(h) : f->first_ns;
 	f->last_ns = hit_time(h) > f->last_ns ? hit_time(h) : f->last_ns;
@@ -207,7 +212,8 @@ void facts_init(struct facts *f, struct view_state *v, struct table *t)
 	vec_push(&f->programs, (struct program){ .name = "all programs" });
 	pass_run(v->session, NULL, v->filter, add_hit, NULL, f);
 	if (v->filter)
-		pass_run(v->session, NULL, NULL, count_all, NULL, f);
+		pass_run(v->session, NULL, NULL, add_unfiltered, NULL, f);
+	timelines_sort(&f->lines);
 	wait_groups_init(&f->holdups, &f->w.bag, FACT_KEYS);
 	vec_for_each(th, &f->threads) {
 		if (th->all > th->kept)
@@ -229,6 +235,7 @@ void facts_free(struct facts *f)
 	vec_free(&f->stacks);
 	vec_free(&f->threads);
 	vec_free(&f->messages);
+	timelines_free(&f->lines);
 	map_free(&f->by_thread);
 }
 

@@ -61,6 +61,7 @@ struct facts {
 	VEC(struct stack_time) stacks; /* by stack */
 	double run_squares;
 	message_waits messages;
+	struct timelines lines;       /* sorted; also of what the filter removes, if there are messages */
 	VEC(struct fact_thread) threads;
 	struct map by_thread;         /* founder id << 32 | tid, to index */
 	int64_t first_ns, last_ns;    /* ends of the first and last packet; first > last: none */

@@ -56,7 +56,6 @@ struct link {
 
 struct chains {
 	struct facts *facts;
-	struct timelines lines;
 	message_waits *waits;
 	VEC(struct link) links;
 	struct map index; /* hash of a link's waiter, parent, name and end, to index into links */
@@ -78,11 +77,6 @@ static bool is_message(int64_t reason)
 {
 	return reason == REASON_NETWORK || reason == REASON_PIPE || reason == REASON_POLL ||
 	       reason == REASON_EVENT || reason == REASON_IPC || reason == REASON_IO_URING;
-}
-
-static void collect(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
-{
-	timelines_add(&((struct chains *)ctx)->lines, h);
 }
 
 void add_message_wait(message_waits *ret, const struct hit *h)
@@ -190,7 +184,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 	bool message = is_message(a->reason) && a->waker &&
 		       !(a->flags & (WFLAG_OPEN_END | WFLAG_REST | WFLAG_WAKER_IRQ));
 	const struct timeline *next = message ?
-		timeline_of(&c->lines, c->from->founder, a->waker) : NULL;
+		timeline_of(&c->facts->lines, c->from->founder, a->waker) : NULL;
 	double ns = factor * time_within(a, from, to);
 	enum holdup holdup;
 
@@ -222,7 +216,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double factor,
 		   uint32_t link, int depth)
 {
-	const struct timeline *line = timeline_of(&c->lines, c->from->founder, tid);
+	const struct timeline *line = timeline_of(&c->facts->lines, c->from->founder, tid);
 
 	if (!line || to <= from || c->nsteps > STEPS_MAX)
 		return;
@@ -275,7 +269,7 @@ static void follow_wait(struct chains *c, const struct message_wait *wait)
 
 	c->from = wait;
 	c->group = wait->rank * GROUPS / c->waiters.data[wait->waiter].nwaits;
-	c->path[0] = timeline_of(&c->lines, wait->founder, wait->tid);
+	c->path[0] = timeline_of(&c->facts->lines, wait->founder, wait->tid);
 	if (length <= 0 || a->waker == wait->tid)
 		return;
 	first = link_after(c, NO_LINK, kind_key(c, a->waker_pid, a->waker), false, HOLDUP_NONE);
@@ -416,17 +410,13 @@ static void choose(struct finder *f, const struct rule *r, const struct chains *
 void find_chain(struct finder *f, const struct rule *r)
 {
 	struct chains c = { .facts = &f->facts, .waits = &f->facts.messages };
-	struct view_state *v = f->facts.w.v;
 
 	if (c.waits->len) {
-		pass_run(v->session, NULL, NULL, collect, NULL, &c);
-		timelines_sort(&c.lines);
 		rank_waits(&c);
 		vec_for_each(wait, c.waits)
 			follow_wait(&c, wait);
 		choose(f, r, &c);
 	}
-	timelines_free(&c.lines);
 	vec_free(&c.links);
 	map_free(&c.index);
 	vec_free(&c.waiters);
