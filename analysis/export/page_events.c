@@ -53,6 +53,13 @@ static uint32_t class_index(struct page_events *p, const struct event_class *c)
 	return *at;
 }
 
+static struct page_stack *stack_at(struct page_events *p, uint32_t stack)
+{
+	while (p->stacks.len <= stack)
+		vec_push(&p->stacks, (struct page_stack){ 0 });
+	return &p->stacks.data[stack];
+}
+
 /*
  * Paths are numbered when all stacks are known. Until then events refer to stacks of the session.
  */
@@ -66,6 +73,8 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 		ev->waker = 1 + thread_index(p, h->e, hit_waker_pid(h), waker);
 		stack = hit_waker_stack(h);
 		ev->waker_path = stack == session_no_stack(h->session) ? 0 : stack + 1;
+		if (ev->waker_path)
+			stack_at(p, stack)->wakers++;
 	}
 	if (holder > 0)
 		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
@@ -106,6 +115,14 @@ static struct page_event event_of(struct page_events *p, const struct hit *h)
 	};
 }
 
+static void count_stack(struct page_events *p, const struct page_event *ev, const struct event_class *c)
+{
+	struct page_stack *st = stack_at(p, ev->path);
+
+	st->n++;
+	add_to(class_is_wait(c) ? &st->wait_us : &st->cpu_us, ev->weight);
+}
+
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct page_events *p = ctx;
@@ -134,6 +151,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		if (!p->no_counts)
 			read_count(p, h, state, &ev);
 	}
+	count_stack(p, &ev, &c);
 	ev.event_class = class_index(p, &c);
 	p->classes.data[ev.event_class].n++;
 	th = &p->threads.data[ev.thread];
@@ -169,73 +187,43 @@ int page_event_by_end(const void *pa, const void *pb)
 
 /* --- numbering by frequency --- */
 
-/*
- * Count one more use of a stack's path, and return the path. `by_node` has the path + 1 of each
- * leaf.
- */
-static uint32_t use_path(struct page_events *p, struct session *s, struct map *by_node,
-			 uint32_t stack)
+/* The path of a stack, which becomes one more of its stacks. `by_node` has the path + 1 of each leaf. */
+static uint32_t add_path(struct page_events *p, struct session *s, struct map *by_node, uint32_t stack)
 {
-	uint64_t *at;
+	const struct page_stack *st = &p->stacks.data[stack];
+	uint32_t node = page_tree_add(&p->tree, s, stack);
+	uint64_t *at = map_put(by_node, node, NULL);
+	struct page_path *path;
 
-	if (!p->path_of[stack]) {
-		uint32_t node = page_tree_add(&p->tree, s, stack);
-
-		at = map_put(by_node, node, NULL);
-		if (!*at) {
-			vec_push(&p->paths, (struct page_path){ .node = node, .stack = stack });
-			*at = p->paths.len;
-		}
-		p->path_of[stack] = *at;
+	if (!*at) {
+		vec_push(&p->paths, (struct page_path){ .node = node, .stack = stack });
+		*at = p->paths.len;
 	}
-	p->paths.data[p->path_of[stack] - 1].n++;
-	return p->path_of[stack] - 1;
+	path = &p->paths.data[*at - 1];
+	path->n += st->n + st->wakers;
+	add_to(&path->cpu_us, st->cpu_us);
+	add_to(&path->wait_us, st->wait_us);
+	return *at - 1;
 }
 
-static void add_to_path(struct page_events *p, const struct page_event *ev)
-{
-	struct page_path *path = &p->paths.data[ev->path];
-
-	if (class_is_wait(&p->classes.data[ev->event_class]))
-		add_to(&path->wait_us, ev->weight);
-	else
-		add_to(&path->cpu_us, ev->weight);
-}
-
-/* The leaf of a stack, whose path was used just before, among the places, which count one more event there. */
-static uint32_t use_places(struct page_events *p, struct session *s, uint32_t stack)
-{
-	if (!p->place_of[stack]) {
-		if (p->tree.stack != stack)
-			page_tree_add(&p->tree, s, stack);
-		p->place_of[stack] = 1 + page_places_add(&p->places, &p->tree);
-	}
-	p->places.nodes.data[p->place_of[stack] - 1].n++;
-	return p->place_of[stack] - 1;
-}
-
-static void number_stacks(struct page_events *p, struct session *s, struct map *by_node, struct page_event *ev)
-{
-	uint32_t stack = ev->path;
-
-	ev->path = use_path(p, s, by_node, stack);
-	ev->variant = use_places(p, s, stack);
-	if (ev->waker_path)
-		ev->waker_path = 1 + use_path(p, s, by_node, ev->waker_path - 1);
-}
-
+/* Only leaves of events are places, those of wakers are not. */
 static void number_paths(struct page_events *p, struct session *s)
 {
 	struct map by_node = { 0 };
 
-	p->path_of = xcalloc(s->stacks.len + 1, sizeof(*p->path_of));
-	p->place_of = xcalloc(s->stacks.len + 1, sizeof(*p->place_of));
-	vec_for_each(ev, &p->all) {
-		number_stacks(p, s, &by_node, ev);
-		add_to_path(p, ev);
-	}
 	vec_for_each(ev, &p->counts.all)
-		number_stacks(p, s, &by_node, ev);
+		stack_at(p, ev->path)->n++;
+	for (uint32_t i = 0; i < p->stacks.len; i++) {
+		struct page_stack *st = &p->stacks.data[i];
+
+		if (!st->n && !st->wakers)
+			continue;
+		st->path = add_path(p, s, &by_node, i);
+		if (!st->n)
+			continue;
+		st->variant = page_places_add(&p->places, &p->tree);
+		p->places.nodes.data[st->variant].n += st->n;
+	}
 	map_free(&by_node);
 	page_places_number(&p->places, &p->tree);
 }
@@ -276,25 +264,33 @@ static int by_count(const void *pa, const void *pb)
 		to;                                                                                \
 	})
 
-/* The final numbers of an event's path and variant. */
-static void renumber(const struct page_events *p, const uint32_t *paths, struct page_event *ev)
+/* The final numbers of an event's path and variant, which until now is a stack. */
+static void renumber(const struct page_events *p, struct page_event *ev)
 {
-	ev->path = paths[ev->path];
-	ev->variant = p->places.nodes.data[ev->variant].variant;
+	const struct page_stack *st = &p->stacks.data[ev->path];
+
+	ev->path = st->path;
+	ev->variant = st->variant;
 }
 
 static void rank_all(struct page_events *p)
 {
 	uint32_t *paths = rank_by_count(&p->paths), *classes = rank_by_count(&p->classes);
 
+	vec_for_each(st, &p->stacks) {
+		if (st->n || st->wakers)
+			st->path = paths[st->path];
+		if (st->n)
+			st->variant = p->places.nodes.data[st->variant].variant;
+	}
 	vec_for_each(ev, &p->all) {
-		renumber(p, paths, ev);
+		renumber(p, ev);
 		ev->event_class = classes[ev->event_class];
 		if (ev->waker_path)
-			ev->waker_path = 1 + paths[ev->waker_path - 1];
+			ev->waker_path = 1 + p->stacks.data[ev->waker_path - 1].path;
 	}
 	vec_for_each(ev, &p->counts.all)
-		renumber(p, paths, ev);
+		renumber(p, ev);
 	free(paths);
 	free(classes);
 }
@@ -387,6 +383,5 @@ void page_events_free(struct page_events *p)
 	page_objects_free(&p->objects);
 	intern_free(&p->thread_ids);
 	map_free(&p->class_ids);
-	free(p->path_of);
-	free(p->place_of);
+	vec_free(&p->stacks);
 }

@@ -82,6 +82,13 @@ struct page_path {
 	int64_t cpu_us, wait_us;
 };
 
+/* How often events have a stack of the session, and where it is among paths and places. */
+struct page_stack {
+	uint32_t n, wakers;       /* events; waits whose waker has it */
+	int64_t cpu_us, wait_us;
+	uint32_t path, variant;
+};
+
 struct page_events {
 	VEC(struct page_event) all; /* by end */
 	VEC(struct merged_sums) sums;
@@ -103,8 +110,7 @@ struct page_events {
 	struct page_objects objects;
 	struct intern thread_ids;
 	struct map class_ids;
-	uint32_t *path_of; /* by stack of the session: path + 1 */
-	uint32_t *place_of; /* the same: the leaf in places + 1; 0: no event has the stack */
+	VEC(struct page_stack) stacks; /* of the session, by its numbers */
 };
 
 /*

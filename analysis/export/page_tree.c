@@ -45,7 +45,6 @@ uint32_t page_tree_add(struct page_tree *t, struct session *s, uint32_t stack)
 	vec_reserve(&t->frames, n + 1);
 	n = shown_path(s, stack, t->path.data, t->frames.data);
 	t->path.len = t->frames.len = n;
-	t->stack = stack;
 	for (uint32_t i = 0; i < n / 2; i++) {
 		swap(t->path.data, i, n - 1 - i);
 		swap(t->frames.data, i, n - 1 - i);

@@ -21,8 +21,7 @@ struct page_tree {
 	VEC(uint32_t) funcs;         /* ids in the session */
 	struct map by_edge;          /* parent << 32 | func, to node */
 	struct map by_func;          /* id in the session, to index in funcs + 1 */
-	/* The stack that was added last; from its root, the node of each function, and its frame. */
-	uint32_t stack;
+	/* Of the stack that was added last, from its root: the node of each function, and its frame. */
 	VEC(uint32_t) path, frames;
 };
 
