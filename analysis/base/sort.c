@@ -32,22 +32,33 @@ static size_t find_runs(const struct sorting *s, size_t n, size_t starts[SORT_RU
 	return runs;
 }
 
-/* Merge the left run, copied aside, and the right one. What is left of the right one is in place. */
+/* Copy bytes to where *to is, and go on behind them. */
+static void put_bytes(char **to, const char *from, size_t bytes)
+{
+	memmove(*to, from, bytes);
+	*to += bytes;
+}
+
+/*
+ * Merge the left run, copied aside, and the right one. What is left of the right one is in place.
+ * Often many elements in a row are from one run.
+ */
 static void merge_left(const struct sorting *s, size_t left, size_t middle, size_t right)
 {
 	size_t bytes = (middle - left) * s->size;
-	char *copy = xmalloc(bytes), *a = copy, *a_end = copy + bytes;
-	char *to = s->data + left * s->size;
+	char *copy = xmalloc(bytes), *to = s->data + left * s->size;
+	const char *a = copy, *a_end = copy + bytes, *from;
 	const char *b = s->data + middle * s->size, *b_end = s->data + right * s->size;
 
 	memcpy(copy, to, bytes);
-	for (; a < a_end && b < b_end; to += s->size) {
-		const char **from = s->cmp(a, b) <= 0 ? (const char **)&a : &b;
-
-		memcpy(to, *from, s->size);
-		*from += s->size;
+	while (a < a_end) {
+		for (from = b; b < b_end && s->cmp(a, b) > 0; b += s->size)
+			;
+		put_bytes(&to, from, b - from);
+		for (from = a; a < a_end && (b == b_end || s->cmp(a, b) <= 0); a += s->size)
+			;
+		put_bytes(&to, from, a - from);
 	}
-	memcpy(to, a, a_end - a);
 	free(copy);
 }
 
@@ -55,19 +66,20 @@ static void merge_left(const struct sorting *s, size_t left, size_t middle, size
 static void merge_right(const struct sorting *s, size_t left, size_t middle, size_t right)
 {
 	size_t bytes = (right - middle) * s->size;
-	char *copy = xmalloc(bytes), *b = copy + bytes;
-	char *begin = s->data + left * s->size, *a = s->data + middle * s->size;
-	char *to = s->data + right * s->size;
+	char *copy = xmalloc(bytes), *begin = s->data + left * s->size, *to = s->data + right * s->size;
+	const char *a = s->data + middle * s->size, *b = copy + bytes, *from;
 
 	memcpy(copy, a, bytes);
-	while (a > begin && b > copy) {
-		char **from = s->cmp(a - s->size, b - s->size) > 0 ? &a : &b;
-
-		*from -= s->size;
-		to -= s->size;
-		memcpy(to, *from, s->size);
+	while (b > copy) {
+		for (from = a; a > begin && s->cmp(a - s->size, b - s->size) > 0; a -= s->size)
+			;
+		to -= from - a;
+		memmove(to, a, from - a);
+		for (from = b; b > copy && (a == begin || s->cmp(a - s->size, b - s->size) <= 0); b -= s->size)
+			;
+		to -= from - b;
+		memcpy(to, b, from - b);
 	}
-	memcpy(to - (b - copy), copy, b - copy);
 	free(copy);
 }
 
