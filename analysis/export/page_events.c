@@ -73,8 +73,6 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 		ev->waker = 1 + thread_index(p, h->e, hit_waker_pid(h), waker);
 		stack = hit_waker_stack(h);
 		ev->waker_path = stack == session_no_stack(h->session) ? 0 : stack + 1;
-		if (ev->waker_path)
-			stack_at(p, stack)->wakers++;
 	}
 	if (holder > 0)
 		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
@@ -115,12 +113,18 @@ static struct page_event event_of(struct page_events *p, const struct hit *h)
 	};
 }
 
-static void count_stack(struct page_events *p, const struct page_event *ev, const struct event_class *c)
+static void count_stacks(struct page_events *p, const struct page_event *ev, const struct event_class *c)
 {
-	struct page_stack *st = stack_at(p, ev->path);
+	struct page_stack *st = stack_at(p, ev->path), *waker;
 
 	st->n++;
+	st->of_lock |= ev->lock > 0;
 	add_to(class_is_wait(c) ? &st->wait_us : &st->cpu_us, ev->weight);
+	if (!ev->waker_path)
+		return;
+	waker = stack_at(p, ev->waker_path - 1);
+	waker->wakers++;
+	waker->of_lock |= ev->lock > 0;
 }
 
 static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -151,7 +155,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		if (!p->no_counts)
 			read_count(p, h, state, &ev);
 	}
-	count_stack(p, &ev, &c);
+	count_stacks(p, &ev, &c);
 	ev.event_class = class_index(p, &c);
 	p->classes.data[ev.event_class].n++;
 	th = &p->threads.data[ev.thread];
@@ -201,6 +205,7 @@ static uint32_t add_path(struct page_events *p, struct session *s, struct map *b
 	}
 	path = &p->paths.data[*at - 1];
 	path->n += st->n + st->wakers;
+	path->of_lock |= st->of_lock;
 	add_to(&path->cpu_us, st->cpu_us);
 	add_to(&path->wait_us, st->wait_us);
 	return *at - 1;

@@ -80,6 +80,7 @@ struct page_path {
 	uint32_t stack;           /* one of the session's stacks that have it */
 	size_t n;                 /* events and wakers */
 	int64_t cpu_us, wait_us;
+	bool of_lock;             /* of a wait for a lock, or of a thread that let one go */
 };
 
 /* How often events have a stack of the session, and where it is among paths and places. */
@@ -87,6 +88,7 @@ struct page_stack {
 	uint32_t n, wakers;       /* events; waits whose waker has it */
 	int64_t cpu_us, wait_us;
 	uint32_t path, variant;
+	bool of_lock;             /* as for a path */
 };
 
 struct page_events {

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/base/alloc.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/json.h"
 #include "analysis/export/page_events.h"
@@ -73,25 +72,8 @@ static void put_stack(struct wait_report *w, uint32_t path, struct buf *b)
 	buf_printf(b, ",%d]", wait_path_idle(&w->paths, path));
 }
 
-/* Mark the paths of waits for locks and of those that let go. Returns whether there are any. */
-static bool mark_paths(const struct page_events *events, unsigned char *used)
-{
-	bool any = false;
-
-	vec_for_each (ev, &events->all) {
-		if (!ev->lock)
-			continue;
-		any = true;
-		used[ev->path] = true;
-		if (ev->waker_path)
-			used[ev->waker_path - 1] = true;
-	}
-	return any;
-}
-
 void put_locks(struct view_state *v, struct page_events *events, struct pack *ret)
 {
-	unsigned char *used = xcalloc(events->paths.len + 1, 1);
 	struct table t = { 0 };
 	struct wait_report w;
 	uint32_t nstacks;
@@ -99,7 +81,7 @@ void put_locks(struct view_state *v, struct page_events *events, struct pack *re
 
 	put_factors(events, ret);
 	wait_report_init(&w, v, &t);
-	if (mark_paths(events, used)) {
+	if (events->locks.all.len) {
 		pack_begin(ret, "lock");
 		buf_puts(&ret->bytes, "{\"locks\":[");
 		put_lock_list(v, events, &ret->bytes);
@@ -107,10 +89,10 @@ void put_locks(struct view_state *v, struct page_events *events, struct pack *re
 		nstacks = 1 + wait_path(&w.paths, session_no_stack(v->session));
 		buf_puts(&ret->bytes, "],\"of\":{");
 		for (size_t i = 0; i < events->paths.len; i++) {
-			uint32_t path =
-				used[i] ? wait_path(&w.paths, events->paths.data[i].stack) : 0;
+			const struct page_path *of = &events->paths.data[i];
+			uint32_t path = of->of_lock ? wait_path(&w.paths, of->stack) : 0;
 
-			if (used[i])
+			if (of->of_lock)
 				buf_printf(&ret->bytes, "%s\"%zu\":%" PRIu32, n++ ? "," : "", i,
 					   path);
 			nstacks = path >= nstacks ? path + 1 : nstacks;
@@ -123,5 +105,4 @@ void put_locks(struct view_state *v, struct page_events *events, struct pack *re
 	}
 	wait_report_end(&w);
 	table_free(&t);
-	free(used);
 }
