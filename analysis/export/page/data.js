@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: the index, and the events, which are decoded in the background. Data does
 // not change once it is read.
-import { countInts, inflate, parseBytes, reader, sections } from './pack.js'
+import { base64Bytes, countInts, inflate, parseBytes, reader, sections } from './pack.js'
 import { workerText } from './decode.js'
 import { duration } from './format.js'
 import { outermostOf } from './tree.js'
@@ -192,9 +192,14 @@ export function eventDecoder(data, done, failed, nworkers = 2) {
 		coarse: data.coarse, nsets: data.spanSets ? data.spanSets.length : 0 }
 	const url = URL.createObjectURL(new Blob([workerText()], { type: 'text/javascript' }))
 	const waiting = [], idle = []
+	// Bytes can be given away. A text would be copied, which takes longer than to decode it here.
+	const send = (worker, base64) => {
+		const bytes = base64Bytes(base64)
+		worker.postMessage({ bytes, about }, [bytes.buffer])
+	}
 	const next = () => {
 		while (waiting.length && idle.length)
-			idle.pop().postMessage({ base64: waiting.shift(), about })
+			send(idle.pop(), waiting.shift())
 	}
 	for (let i = 0; i < nworkers; i++) {
 		const w = new Worker(url)

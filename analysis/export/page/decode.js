@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decodes packs of events, in workers. The code may use pack.js and nothing else, because the
 // text of these functions is all that a worker has.
-import { gunzip, inflate, readInts, readUints, reader, sections } from './pack.js'
+import { gunzip, readInts, readUints, reader, sections } from './pack.js'
 
 // Returns an array that is used again for each pack: new memory costs more than decoding into it.
 function roomFor(use, n) {
@@ -99,8 +99,8 @@ function summedInts(bytes, n) {
 
 // Decodes one pack into chunks of arrays, one for each column. Columns of wakers and holders have rows for
 // waits only; waitRow finds the row.
-export async function decodeEvents(base64, about) {
-	const s = sections(await inflate(base64)), { isWait, nthreads, npaths } = about
+export async function decodeEvents(bytes, about) {
+	const s = sections(await gunzip(bytes)), { isWait, nthreads, npaths } = about
 	const head = reader(s.evts)
 	const first = head.uint(), n = head.uint()
 	const uints = (bytes, count) => readUints(bytes, count, roomFor(0, count))
@@ -151,13 +151,13 @@ export function divide(pack, nthreads) {
 
 // Returns the worker's program: the text of the functions above, and its handler of messages.
 export function workerText() {
-	const parts = [inflate, gunzip, sections, readUints, readInts, reader, roomFor, areEqual, narrow, indexArray, groupByThread, divide,
+	const parts = [gunzip, sections, readUints, readInts, reader, roomFor, areEqual, narrow, indexArray, groupByThread, divide,
 		holders, stretchMerged, cpuArray, readTimes, lengthsOf, summedInts, decodeEvents]
 	// minify may have given it a shorter name.
 	return parts.map(String).join('\n') + `
 onmessage = async e => {
 	try {
-		const chunks = await ${decodeEvents.name}(e.data.base64, e.data.about)
+		const chunks = await ${decodeEvents.name}(e.data.bytes, e.data.about)
 		const buffers = new Set(chunks.flatMap(Object.values).filter(ArrayBuffer.isView).map(v => v.buffer))
 		postMessage({ chunks }, [...buffers])
 	} catch (error) {

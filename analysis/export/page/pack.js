@@ -2,18 +2,16 @@
 // Reads packs (docs/howto-page.md). These functions also run in workers, which are made from
 // their text: they may use each other and nothing else.
 
-export async function inflate(base64) {
-	let bytes
-	if (Uint8Array.fromBase64) {
-		bytes = Uint8Array.fromBase64(base64)
-	} else {
-		const text = atob(base64)
-		bytes = new Uint8Array(text.length)
-		for (let i = 0; i < text.length; i++)
-			bytes[i] = text.charCodeAt(i)
-	}
-	return gunzip(bytes)
+export function base64Bytes(base64) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(base64)
+	const text = atob(base64), ret = new Uint8Array(text.length)
+	for (let i = 0; i < text.length; i++)
+		ret[i] = text.charCodeAt(i)
+	return ret
 }
+
+export const inflate = async base64 => gunzip(base64Bytes(base64))
 
 // Decompresses a gzip stream.
 export async function gunzip(bytes) {
