@@ -25,6 +25,10 @@
 /* The part of --page-size that events of page_counts.h may have. */
 enum { COUNTS_PART = 4 };
 
+/* What follows the packs: an empty one, which shows that the file is whole, and this. */
+static const struct packed no_pack;
+static const char page_end[] = "\n</body>\n</html>\n";
+
 struct page {
 	const struct export *x;
 	struct page_ahead ahead;
@@ -179,6 +183,21 @@ static size_t events_room(const struct page *pg)
 	return packs_room(&pg->columns) + packs_room(&pg->later);
 }
 
+/* What the list of coarse ranges adds to the index, at most: compressed it is hardly ever larger. */
+static size_t coarse_room(const struct page *pg)
+{
+	enum { BEYOND = 16 };
+	struct pack p = { 0 };
+	struct packed raw = { 0 };
+
+	if (!pg->coarse.ranges.len)
+		return 0;
+	put_coarse(&p, &pg->coarse, &pg->events);
+	raw.n = p.bytes.len + BEYOND;
+	pack_free(&p);
+	return packed_room(&raw);
+}
+
 /*
  * Make the timeline coarser until the page has the size that the user wants. How well events can be
  * compressed is known only afterwards, so it may take several turns.
@@ -188,15 +207,16 @@ static void fit_page(struct page *pg, size_t napp)
 	size_t other = napp + packed_room(&pg->index) + packs_room(&pg->reports) +
 		       packs_room(&pg->counts) + packs_room(&pg->snapshots) + packed_room(&pg->code) +
 		       packed_room(&pg->places) + packed_room(&pg->heap) +
-		       packed_room(&pg->objects), room, most = pg->x->page_size;
+		       packed_room(&pg->objects) + packed_room(&no_pack) + sizeof(page_end);
+	size_t room, used, most = pg->x->page_size;
 	size_t as_recorded = events_room(pg);
 	bool possible = true;
 
 	if (!most)
 		return;
 	page_range(pg->x, &pg->events, &pg->coarse.begin, &pg->coarse.end);
-	while (other + (room = events_room(pg)) > most && possible) {
-		double part = other < most ? (double)(most - other) / (double)room : 0;
+	while ((used = other + coarse_room(pg)) + (room = events_room(pg)) > most && possible) {
+		double part = used < most ? (double)(most - used) / (double)room : 0;
 
 		possible = page_coarsen(&pg->coarse, &pg->events, pg->events.all.len * part * 0.98);
 		free_events(pg);
@@ -204,11 +224,11 @@ static void fit_page(struct page *pg, size_t napp)
 	}
 	if (room >= as_recorded && pg->coarse.ranges.len)
 		unfit_page(pg);
-	if (other + room > most)
+	if (used + room > most)
 		diag_note(pg->x->diag,
 			  "the page has %.1f MB, more than --page-size allows, and a coarser timeline "
 			  "cannot make it smaller: export less with -filters, -from or -to",
-			  (double)(other + events_room(pg)) / (1 << 20));
+			  (double)(other + coarse_room(pg) + events_room(pg)) / (1 << 20));
 	if (pg->coarse.ranges.len) {
 		make_objects(pg);
 		put_coarse(&pg->raw_index, &pg->coarse, &pg->events);
@@ -219,7 +239,7 @@ static void fit_page(struct page *pg, size_t napp)
 
 static void write_page(struct page *pg, struct outfile *out)
 {
-	struct packed end = { 0 };
+	struct packed end = no_pack;
 
 	/* If a write fails, the caller reports it when it commits the file. */
 	if (packed_put(&pg->index, "index", out) && packs_put(&pg->columns, "events", out) &&
@@ -230,7 +250,7 @@ static void write_page(struct page *pg, struct outfile *out)
 	    (!pg->has_heap || packed_put(&pg->heap, "heap", out)) &&
 	    (!pg->events.objects.types.len || packed_put(&pg->objects, "objects", out)) &&
 	    packs_put(&pg->later, "later", out) && packed_put(&end, "end", out))
-		buf_puts(&out->buf, "\n</body>\n</html>\n");
+		buf_puts(&out->buf, page_end);
 }
 
 static void page_fini(struct page *pg)

@@ -15,6 +15,9 @@ enum { GZIP_WINDOW = 15 + 16, TAG = 4, HEAD = TAG + 4 };
 enum { GZIP_LEVEL = 4 };
 
 #define ELEMENT "\n<script type=\"application/gzip\" data-pack=\"%s\">"
+#define ELEMENT_END "</script>"
+
+enum { KIND_MOST = 8 }; /* bytes of a kind's name */
 
 void pack_begin(struct pack *p, const char *tag)
 {
@@ -71,7 +74,7 @@ struct packed pack_compress(const struct pack *p)
 
 size_t packed_room(const struct packed *p)
 {
-	return (p->n + 2) / 3 * 4 + sizeof(ELEMENT);
+	return (p->n + 2) / 3 * 4 + sizeof(ELEMENT) + KIND_MOST + sizeof(ELEMENT_END);
 }
 
 bool packed_put(struct packed *p, const char *kind, struct outfile *out)
@@ -84,7 +87,7 @@ bool packed_put(struct packed *p, const char *kind, struct outfile *out)
 		put_base64(&out->buf, p->bytes + i, p->n - i < PIECE ? p->n - i : PIECE);
 		outfile_flush(out, PIECE);
 	}
-	buf_puts(&out->buf, "</script>");
+	buf_puts(&out->buf, ELEMENT_END);
 	packed_free(p);
 	return outfile_flush(out, 1 << 16);
 }

@@ -57,7 +57,7 @@ struct packed {
 
 /* Compress a pack. May run in several threads at once. */
 struct packed pack_compress(const struct pack *p);
-/* The room that it takes in the page. */
+/* The room that it takes in the page, at most. */
 size_t packed_room(const struct packed *p);
 /*
  * Write it as an element of the page and free it. Returns whether all writes to the file went well

@@ -5,15 +5,15 @@
 import { readFileSync } from 'fs'
 
 const [app, file] = process.argv.slice(2)
-const [{ readIndex, addChunks }, { decodeEvents }, { addSnapshots, addSeconds, NKINDS, NSUMMED, KINDS }, { makePart, addEventsToParts, divideTimes }] =
-	await Promise.all(['data.js', 'decode.js', 'snapshots.js', 'estimate.js'].map(name => import(app + name)))
+const [{ readIndex, addChunks }, { base64Bytes }, { decodeEvents }, { addSnapshots, addSeconds, NKINDS, NSUMMED, KINDS }, { makePart, addEventsToParts, divideTimes }] =
+	await Promise.all(['data.js', 'pack.js', 'decode.js', 'snapshots.js', 'estimate.js'].map(name => import(app + name)))
 const packs = { snaps: [] }
 for (const [, kind, text] of readFileSync(file, 'utf8').matchAll(/data-pack="(\w+)">([^<]*)/g))
 	packs[kind] = [...packs[kind] || [], text]
 const data = await readIndex(packs.index[0])
 const about = { nthreads: data.nthreads, npaths: data.npaths, nclasses: data.classes.length, isWait: data.isWait, coarse: data.coarse, nsets: 0 }
 for (const pack of packs.events)
-	addChunks(data, await decodeEvents(pack, about))
+	addChunks(data, await decodeEvents(base64Bytes(pack), about))
 for (const pack of packs.snaps)
 	await addSnapshots(data, pack)
 
