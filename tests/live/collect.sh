@@ -124,14 +124,7 @@ timeout 300 "$collect" -t 1 -o attached.er -P $target 2>attached.err
 status=$?
 check_that "-P: ends after -t" "$status == 0" "$status"
 check_that "-P: nothing is said of a process without children" "$(grep -c 'child process' attached.err) == 0" "$(cat attached.err)"
-sh -c 'sleep 60 & echo $!; wait' >child.out & parent=$!
-until [ -s child.out ]; do sleep 0.05; done
-timeout 300 "$collect" -t 1 -o parent.er -P $parent 2>parent.err
-check_that "-P: children from before are said not to be recorded" \
-	"$(grep -c "process $parent has 1 child process from before, not recorded" parent.err) == 1" "$(cat parent.err)"
-kill "$(cat child.out)"
-wait $parent
-check_that "-P: both threads are recorded" "$(query 'distinct(THRID) from packets where ON_CPU' attached.er) == 2"
+# At once: the target computes for a few seconds only.
 timeout 300 "$collect" -o rest.er -P $target
 check_that "-P: ends with the target" "$? == 0"
 wait $target
@@ -139,6 +132,14 @@ status=$?
 check_that "-P: the target ends as it would" "$status == 0 && $(grep -c '^cpu' target.out) == 1" "$status"
 got=$(awk "BEGIN { print $(cpu_in attached.er) + $(cpu_in rest.er) }")
 check_that "-P: the time is at most the target's" "$got > 0.5 && $got <= 1.005 * $(truth target.out cpu)" "$got"
+check_that "-P: both threads are recorded" "$(query 'distinct(THRID) from packets where ON_CPU' attached.er) == 2"
+sh -c 'sleep 60 & echo $!; wait' >child.out & parent=$!
+until [ -s child.out ]; do sleep 0.05; done
+timeout 300 "$collect" -t 1 -o parent.er -P $parent 2>parent.err
+check_that "-P: children from before are said not to be recorded" \
+	"$(grep -c "process $parent has 1 child process from before, not recorded" parent.err) == 1" "$(cat parent.err)"
+kill "$(cat child.out)"
+wait $parent
 timeout 300 "$collect" -o none.er -P 4194305 2>err
 check_that "-P: a process that is not there" "$? == 1 && $(wc -l <err) == 1 && $(grep -c 'no such process' err) == 1" "$(cat err)"
 
