@@ -18,9 +18,6 @@ static void *check(void *p)
 	exit(1);
 }
 
-/* Blocks of so many bytes are mapped apart (program.c), and use huge pages if the kernel has them. */
-enum { MAPPED = 4 << 20 };
-
 /*
  * Touching a hundred megabytes in pages of 4 KB takes longer than filling them. All pages of the block get the
  * advice, because mremap, and so realloc, moves a block only if it is one mapping.
@@ -36,7 +33,7 @@ static void *use_huge_pages(void *p, size_t size)
 
 static void *advise(void *p, size_t n, size_t size)
 {
-	return n * size < MAPPED ? p : use_huge_pages(p, n * size);
+	return n * size < ALLOC_MAPPED ? p : use_huge_pages(p, n * size);
 }
 
 void *xmalloc(size_t size)
@@ -108,7 +105,7 @@ void fclosep(void *fp)
 }
 
 /*
- * Each chunk is twice as large as the one before, up to CHUNK_MOST. Chunks of MAPPED bytes or
+ * Each chunk is twice as large as the one before, up to CHUNK_MOST. Chunks of ALLOC_MAPPED bytes or
  * more are mapped here: they come zeroed.
  */
 enum { ARENA_ALIGN = 16, CHUNK_LEAST = 4 * 1024, CHUNK_MOST = 8 << 20 };
@@ -135,7 +132,7 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t least)
 
 	size = size > CHUNK_MOST ? CHUNK_MOST : size;
 	size = size < least + sizeof(*c) ? least + sizeof(*c) : size;
-	c = size < MAPPED ? xcalloc(1, size) : pages(size);
+	c = size < ALLOC_MAPPED ? xcalloc(1, size) : pages(size);
 	c->size = size;
 	c->next = a->chunks;
 	a->chunks = c;
@@ -145,7 +142,7 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t least)
 
 static void chunk_free(struct arena_chunk *c)
 {
-	if (c->size < MAPPED)
+	if (c->size < ALLOC_MAPPED)
 		free(c);
 	else
 		munmap(c, c->size);

@@ -12,6 +12,12 @@
 
 #define __cleanup(fn) __attribute__((cleanup(fn)))
 
+/*
+ * Blocks of this many bytes and more use huge pages if the kernel has them. program_begin tells malloc to map each
+ * of them by itself.
+ */
+enum { ALLOC_MAPPED = 4 << 20 };
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc_array(void *p, size_t n, size_t size);

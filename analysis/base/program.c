@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "analysis/base/alloc.h"
 #include "analysis/base/diag.h"
 
 static void fill_streams(void)
@@ -36,12 +37,12 @@ int program_files(size_t files, struct diag *d)
 }
 
 /*
- * Map blocks of 4 MB and more, always: a vector that doubles is then moved with its pages and not
+ * Map large blocks, always: a vector that doubles is then moved with its pages and not
  * copied. By default malloc stops mapping blocks of up to 32 MB once one has been freed.
  */
 static void map_large_blocks(void)
 {
-	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_MMAP_THRESHOLD, ALLOC_MAPPED);
 	mallopt(M_TRIM_THRESHOLD, 16 << 20);
 }
 

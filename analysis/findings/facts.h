@@ -61,7 +61,11 @@ struct facts {
 	VEC(struct stack_time) stacks; /* by stack */
 	double run_squares;
 	message_waits messages;
-	struct timelines lines;       /* sorted; also of what the filter removes, if there are messages */
+	/*
+	 * What each thread did at what time. This includes the packets that the filter removes. If there is a
+	 * filter, and no thread waited for a message, it is empty.
+	 */
+	struct timelines lines;
 	VEC(struct fact_thread) threads;
 	struct map by_thread;         /* founder id << 32 | tid, to index */
 	int64_t first_ns, last_ns;    /* ends of the first and last packet; first > last: none */

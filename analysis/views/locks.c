@@ -297,7 +297,7 @@ static bool nobody_known(const struct wait_report *w, const sum_vec *sums, unsig
 	       !*wait_key_text(w, sums->data[0]->key[KEY_HOLDER]);
 }
 
-/* A part of what the report says of each lock. */
+/* The report lists three things of each lock: who waited, who held it, and who let it go. This is one of them. */
 struct part {
 	unsigned mask; /* of keys, besides that of the lock */
 	const char *more;

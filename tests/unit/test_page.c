@@ -3,6 +3,7 @@
 #include "analysis/export/page_events.h"
 
 #include "analysis/export/export.h"
+#include "analysis/export/outfile.h"
 #include "analysis/export/page_losses.h"
 #include "analysis/export/page_mips.h"
 #include "analysis/export/page_pack.h"
@@ -264,6 +265,25 @@ static void test_large_heap(void **state)
 	}
 }
 
+/* --page-size is kept only if no byte of a pack is forgotten. */
+static void test_room(void **state)
+{
+	for (size_t n = 0; n < 10000; n += 999) {
+		struct outfile out = { .fd = -1 };
+		struct pack p = { 0 };
+		struct packed packed;
+		size_t room;
+
+		buf_zero(&p.bytes, n);
+		packed = pack_compress(&p);
+		room = packed_room(&packed);
+		assert_true(packed_put(&packed, "reports", &out));
+		assert_in_range(out.buf.len, room - 16, room);
+		buf_free(&out.buf);
+		pack_free(&p);
+	}
+}
+
 static void test_nothing(void **state)
 {
 	struct page_events p;
@@ -283,7 +303,7 @@ int main(void)
 		cmocka_unit_test(test_base64),  cmocka_unit_test(test_events),
 		cmocka_unit_test(test_counted), cmocka_unit_test(test_overview),
 		cmocka_unit_test(test_losses),  cmocka_unit_test(test_heap),
-		cmocka_unit_test(test_large_heap),
+		cmocka_unit_test(test_large_heap), cmocka_unit_test(test_room),
 		cmocka_unit_test(test_nothing),
 	};
 
