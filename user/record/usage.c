@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
 #include "analysis/experiment/usage.h"
 #include "user/record/schedule.h"
 
@@ -48,19 +49,21 @@ static const struct source sources[] = {
 	{ "/proc/net/snmp", "Udp:", 3, INTO(msgsnd), ONE },
 };
 
-enum { NSOURCES = sizeof(sources) / sizeof(sources[0]), FILE_MAX = 1 << 20 };
+enum { NSOURCES = sizeof(sources) / sizeof(sources[0]), CHUNK = 16 << 10, FILE_MAX = 1 << 20 };
 
-/* The whole text, or "" if it cannot be read. The caller frees it. */
-static char *slurp(const char *path)
+/* Put the whole text into the buffer, or "" if it cannot be read. */
+static void read_text(const char *path, struct buf *ret)
 {
 	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = xmalloc(FILE_MAX + 1);
-	ssize_t n = 0, k;
+	ssize_t n = 1;
 
-	while (fd >= 0 && n < FILE_MAX && (k = read(fd, text + n, FILE_MAX - n)) > 0)
-		n += k;
-	text[n] = 0;
-	return text;
+	buf_clear(ret);
+	while (fd >= 0 && n > 0 && ret->len < FILE_MAX) {
+		buf_reserve(ret, CHUNK);
+		n = read(fd, ret->data + ret->len, CHUNK);
+		ret->len += n > 0 ? n : 0;
+	}
+	buf_add(ret, "", 0);
 }
 
 /* snmp has two lines with each first word. The first of them has words instead of numbers. */
@@ -96,26 +99,23 @@ static uint64_t *field(struct exp_usage *u, size_t offset)
 void usage_now(struct exp_usage *ret)
 {
 	uint64_t tick_ns = 1000000000ULL / sysconf(_SC_CLK_TCK);
+	struct buf text = { 0 };
 	const char *file = "";
-	char *text = NULL;
 
 	*ret = (struct exp_usage){ .time_ns = now_ns() };
 	for (int i = 0; i < NSOURCES; i++) {
 		const struct source *s = &sources[i];
 
-		if (strcmp(file, s->file)) {
-			free(text);
-			text = slurp(s->file);
-			file = s->file;
-		}
-		*field(ret, s->offset) += number_in(text, s) * (s->scale ? s->scale : tick_ns);
+		if (strcmp(file, s->file))
+			read_text(s->file, &text);
+		file = s->file;
+		*field(ret, s->offset) += number_in(text.data, s) * (s->scale ? s->scale : tick_ns);
 	}
-	free(text);
 	ret->minflt -= ret->minflt > ret->majflt ? ret->majflt : ret->minflt;
-	text = slurp("/proc/loadavg");
-	if (sscanf(text, "%*f %*f %*f %*u/%u", &ret->nthreads) != 1)
+	read_text("/proc/loadavg", &text);
+	if (sscanf(text.data, "%*f %*f %*f %*u/%u", &ret->nthreads) != 1)
 		ret->nthreads = 0;
-	free(text);
+	buf_free(&text);
 }
 
 void usage_since(struct exp_usage *u, const struct exp_usage *base)
