@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes recorder.xml in the founder: what the recording produced, lost, left out and cost. The
- * file is rewritten about once a second and at the end. A killed recorder therefore leaves a file
- * that is a second old and says state="running".
+ * file is rewritten at the end, and meanwhile each second, after ten seconds every fifth. A killed
+ * recorder therefore leaves a file that is up to five seconds old and says state="running".
  */
 #ifndef USER_RECORD_RECORDER_XML_H
 #define USER_RECORD_RECORDER_XML_H

@@ -6,6 +6,8 @@
 #define SEC_NS  1000000000ULL
 #define TICK_NS 90000000ULL /* a killed recorder loses two of these at most; we promise 200 ms */
 #define STATUS_NS (5 * SEC_NS)
+#define YOUNG_NS (10 * SEC_NS)
+#define OLD_XML_NS (5 * SEC_NS)
 #define IDLE_FILES_NS (10 * SEC_NS)
 #define NEVER   UINT64_MAX
 
@@ -39,12 +41,14 @@ void schedule_init(struct schedule *s, const struct plan *p, uint64_t start_ns)
 			[DUE_STATUS] = STATUS_NS,
 			[DUE_IDLE_FILES] = IDLE_FILES_NS,
 		},
+		.old = { [DUE_RECORDER_XML] = OLD_XML_NS },
+		.old_ns = start_ns + YOUNG_NS,
 	};
 }
 
 bool schedule_due(struct schedule *s, enum due what, uint64_t t)
 {
-	uint64_t every = s->every[what];
+	uint64_t every = t >= s->old_ns && s->old[what] ? s->old[what] : s->every[what];
 
 	if (t < s->at[what])
 		return false;

@@ -21,10 +21,15 @@ enum due {
 	DUE_COUNT
 };
 
-/* Absolute times in ns of CLOCK_MONOTONIC; UINT64_MAX: never, or no longer. */
+/*
+ * Absolute times in ns of CLOCK_MONOTONIC; UINT64_MAX: never, or no longer. Some work is done less
+ * often after ten seconds: its cost matters in a long recording, its age in a short one.
+ */
 struct schedule {
 	uint64_t at[DUE_COUNT];
 	uint64_t every[DUE_COUNT]; /* 0: once */
+	uint64_t old[DUE_COUNT];   /* instead of `every` from old_ns on; 0: the same */
+	uint64_t old_ns;
 };
 
 /* The time of CLOCK_MONOTONIC in ns. */
