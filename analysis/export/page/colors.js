@@ -40,13 +40,23 @@ function hash(text) {
 export const FOUND = '#d94fc0'
 
 // A function's colour. Kernel functions are orange; others have the hue of their load object.
+function makeFuncColor(data, func) {
+	const object = data.objects[data.func_objects[func]], dark = isDark()
+	const shade = hash(data.funcs[func]) % 12
+	if (object[2])
+		return `hsl(${22 + shade} ${dark ? 52 : 78}% ${dark ? 40 + shade / 2 : 72 + shade / 2}%)`
+	const hue = 165 + hash(object[0]) % 110
+	return `hsl(${hue} ${dark ? 34 : 52}% ${dark ? 38 + shade / 2 : 74 + shade / 2}%)`
+}
+
+// The colours that were made, by data: of each function in the light and in the dark theme. A flame graph
+// draws tens of thousands of boxes of a few thousand functions.
+const funcColors = new WeakMap()
+
 export function funcColor(data, func) {
 	if (func < 0)
 		return isDark() ? '#3a414b' : '#dfe3e8'
-	const object = data.objects[data.func_objects[func]]
-	const shade = hash(data.funcs[func]) % 12
-	if (object[2])
-		return `hsl(${22 + shade} ${isDark() ? 52 : 78}% ${isDark() ? 40 + shade / 2 : 72 + shade / 2}%)`
-	const hue = 165 + hash(object[0]) % 110
-	return `hsl(${hue} ${isDark() ? 34 : 52}% ${isDark() ? 38 + shade / 2 : 74 + shade / 2}%)`
+	if (!funcColors.has(data))
+		funcColors.set(data, [])
+	return funcColors.get(data)[func * 2 + isDark()] ??= makeFuncColor(data, func)
 }

@@ -48,7 +48,7 @@ export const flameView = {
 			tip: item => tipOf(f, item),
 			selected: item => page.state.selected !== null && item.func === page.state.selected,
 			click: item => page.store.set({ selected: item.func >= 0 ? item.func : null }),
-			leave: () => { f.sandwich = null; build(f) },
+			leave: () => leaveSandwich(f),
 			zoomed: () => showCrumbs(f),
 			label: () => `Flame graph of ${f.form.words(f.whole)}`,
 		})
@@ -75,6 +75,13 @@ function build(f) {
 	else
 		f.graph.show(state.leafUp ? bottomUp(data, us) : topDown(data, us))
 	showCrumbs(f)
+}
+
+function leaveSandwich(f) {
+	if (f.sandwich === null)
+		return
+	f.sandwich = null
+	build(f)
 }
 
 export function itemName(data, item) {
