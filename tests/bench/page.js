@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // node page.js FILE ROUNDS: opens a page in a browser and prints medians: first picture, all decoded
-// (ms), heap (MB), a filter (ms), a frame while the timeline moves: median and 95th of 100 (ms).
+// (ms), heap (MB), a filter (ms), a frame while the timeline moves: median and 95th of 100 (ms), and
+// the same while the flame graph is zoomed.
 // node page.js --events FILE: prints the number of its events, which the JSON of the index has.
 const { spawn } = require('child_process')
 const fs = require('fs')
@@ -56,22 +57,41 @@ async function filters(page) {
 	return page.evaluate(() => performance.getEntriesByName('er-filter').map(e => e.duration))
 }
 
-async function frames(page) {
-	await page.focus('.lanes canvas')
-	for (let i = 0; i < 3; i++)
-		await page.keyboard.press('+')
-	return page.evaluate(async () => {
-		const canvas = document.querySelector('.lanes canvas'), times = []
+// Does something 60 times, once a frame, and returns the lengths of the frames (ms). 'move': the timeline
+// to the right and back; 'zoom': into the flame graph, from box to box nine times, then out again.
+async function frames(page, what, selector) {
+	return page.evaluate(async ([what, selector]) => {
+		const canvas = document.querySelector(selector), times = []
 		const frame = () => new Promise(requestAnimationFrame)
+		const press = key => canvas.dispatchEvent(new KeyboardEvent('keydown', { key }))
+		const enter = row => {
+			const { left, top, width } = canvas.getBoundingClientRect()
+			canvas.dispatchEvent(new MouseEvent('click', { clientX: left + width / 3, clientY: top + row * 19 + 9 }))
+		}
+		const acts = { move: i => press(i % 10 < 5 ? 'ArrowRight' : 'ArrowLeft'),
+			zoom: i => i % 10 < 9 ? enter(i % 10 + 1) : press('0') }
 		let last = await frame()
 		for (let i = 0; i < 60; i++) {
-			canvas.dispatchEvent(new KeyboardEvent('keydown', { key: i % 10 < 5 ? 'ArrowRight' : 'ArrowLeft' }))
+			acts[what](i)
 			const now = await frame()
 			times.push(now - last)
 			last = now
 		}
 		return times
-	})
+	}, [what, selector])
+}
+
+async function moveTimeline(page) {
+	await page.focus('.lanes canvas')
+	for (let i = 0; i < 3; i++)
+		await page.keyboard.press('+')
+	return frames(page, 'move', '.lanes canvas')
+}
+
+async function zoomFlame(page) {
+	await page.keyboard.press('1')
+	await page.waitForSelector('#view-flame canvas')
+	return frames(page, 'zoom', '#view-flame canvas')
 }
 
 function countEvents(file) {
@@ -97,8 +117,9 @@ async function main() {
 		page = await open(browser, file)
 		heap.push(await page.evaluate(() => performance.memory.usedJSHeapSize / 1e6))
 	}
-	const filter = await filters(page), frame = await frames(page)
-	console.log([at(first, 0.5), at(decoded, 0.5), at(heap, 0.5), at(filter, 0.5), at(frame, 0.5), at(frame, 0.95)].map(Math.round).join(' '))
+	const filter = await filters(page), frame = await moveTimeline(page), zoom = await zoomFlame(page)
+	console.log([at(first, 0.5), at(decoded, 0.5), at(heap, 0.5), at(filter, 0.5), at(frame, 0.5), at(frame, 0.95),
+		at(zoom, 0.5), at(zoom, 0.95)].map(Math.round).join(' '))
 	await browser.close()
 }
 main()

@@ -5,15 +5,15 @@
 #
 # shellcheck shell=bash
 
-# need_browser: chromium, and playwright-core in $work/npm. Says why if that is impossible.
+# need_browser: chromium, and playwright-core and speedscope in $work/npm. Says why if that is impossible.
 need_browser()
 {
 	BROWSER=$(command -v chromium) || { echo "bench: page: chromium is not installed" >&2; return 1; }
 	export BROWSER NODE_PATH=$work/npm/node_modules
 	[ -d "$NODE_PATH" ] && return
 	mkdir -p "$work/npm" && (cd "$work/npm" && HOME=$work npm install --no-audit --no-fund \
-		--ignore-scripts --loglevel=error playwright-core@1.65.1 >/dev/null 2>&1) ||
-		{ echo "bench: page: npm cannot install playwright-core" >&2; return 1; }
+		--ignore-scripts --loglevel=error playwright-core@1.65.1 speedscope@1.25.0 >/dev/null 2>&1) ||
+		{ echo "bench: page: npm cannot install playwright-core and speedscope" >&2; return 1; }
 }
 
 # event_bytes FILE: the bytes of an event after gzip, without base64; with the columns that are read later.
@@ -40,11 +40,22 @@ time_page()
 # open_page FILE SECONDS MB MS: rows for what the browser does, with the targets of a size.
 open_page()
 {
-	local first decoded heap filter frame frame95
-	read -r first decoded heap filter frame frame95 < <(HOME=$work node "$top/tests/bench/page.js" "$1" "$rounds")
+	local first decoded heap filter rest
+	read -r first decoded heap filter rest < <(HOME=$work node "$top/tests/bench/page.js" "$1" "$rounds")
 	row "… first picture; all decoded" "1 s; $2 s" "$first ms; $decoded ms" "$first <= 1000 && $decoded <= $2 * 1000"
 	row "… heap" "$3 MB" "$heap MB" "$heap <= $3"
 	row "… a filter, all views" "$4 ms" "$filter ms" "$filter <= $4"
+}
+
+# A tenth of the samples and no waits: another viewer, on the same machine.
+open_speedscope()
+{
+	local ms
+	"$bench/gen_experiment" page.er 100000 20000 30 3000 0 >/dev/null || return
+	"$O/bin/er_export" --to speedscope -o page.json page.er
+	ms=$(for _ in $(seq "$rounds"); do HOME=$work node "$top/tests/bench/speedscope.js" page.json; done | median)
+	row "… speedscope, 100,000 of these samples, until it can be used" "" "$ms ms" 1
+	rm -rf page.er page.json page.json.js
 }
 
 bench_page()
@@ -62,6 +73,7 @@ bench_page()
 	row "… the application" "200 kB" "$(calc "$size / 1000" %.0f) kB" "$size <= 200000"
 	need_browser && open_page page.html 2 100 100
 	rm -rf page.er page.html
+	need_browser && open_speedscope
 }
 
 # The largest page, as recorded. Its experiment has 1.2 GB.
@@ -75,16 +87,19 @@ bench_large_page()
 	rm -rf page.er page.html
 }
 
+# Many lanes, and in the flame graph 12,000 boxes that are wide enough to be drawn.
 bench_many_lanes()
 {
-	local first decoded heap filter frame frame95
+	local first decoded heap filter frame frame95 zoom zoom95
 	step "the timeline of 2,008 threads"
-	"$bench/gen_experiment" page.er 200000 20000 30 3000 200000 0 2000 >/dev/null || return
+	"$bench/gen_experiment" page.er 200000 400 30 3000 200000 0 2000 >/dev/null || return
 	time_page page
 	need_browser || return
-	read -r first decoded heap filter frame frame95 < <(HOME=$work node "$top/tests/bench/page.js" page.html "$rounds")
+	read -r first decoded heap filter frame frame95 zoom zoom95 < <(HOME=$work node "$top/tests/bench/page.js" page.html "$rounds")
 	row "a frame while the timeline of 2,008 threads moves" "33 ms, 95 of 100: 100 ms" "$frame ms, $frame95 ms" \
 		"$frame <= 33 && $frame95 <= 100"
+	row "a frame while a flame graph of 400 stacks of 30 frames is zoomed" "33 ms, 95 of 100: 100 ms" "$zoom ms, $zoom95 ms" \
+		"$zoom <= 33 && $zoom95 <= 100"
 	rm -rf page.er page.html
 }
 
