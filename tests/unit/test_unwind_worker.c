@@ -24,6 +24,7 @@
 #include "analysis/base/diag.h"
 #include "tests/fixtures/cfi_image.h"
 #include "user/unwind/sandbox.h"
+#include "user/unwind/tablesource.h"
 #include "user/unwind/worker.h"
 
 enum { WAIT_MS = 20000, JOBS = 100, SAN_BYTES = 1 << 20 };
@@ -277,6 +278,33 @@ static void gone(void **state)
 	buf_free(&b);
 }
 
+/*
+ * A worker without a job is not waited for, also if it has ended: a loop that polls its socket would spin.
+ * The next job finds out.
+ */
+static void gone_without_a_job(void **state)
+{
+	struct table_source *source = table_source_new(*state, NULL, NULL);
+	const struct cfi_image_fn fn = CFI_FN(0, 0x10, "\x0e\x10");
+	struct pollfd fds[TABLE_SOURCE_WORKERS];
+	struct unwind_result r;
+	struct buf b = { 0 };
+
+	warm_up(*state);
+	cfi_image(&b, &fn, 1, 0xcc);
+	kill(child_of(getpid()), SIGKILL);
+	table_source_poll(source, fds);
+	assert_int_equal(poll(fds, TABLE_SOURCE_WORKERS, 100), 0);
+	assert_false(table_source_next(source, &r));
+	assert_int_equal(unwind_worker_submit_bytes(*state, 1, b.data, b.len), 0);
+	table_source_poll(source, fds);
+	assert_int_equal(poll(fds, TABLE_SOURCE_WORKERS, WAIT_MS), 1);
+	assert_true(table_source_next(source, &r));
+	assert_int_equal(r.err, -ESHUTDOWN);
+	table_source_free(source);
+	buf_free(&b);
+}
+
 /* --- what it may do --- */
 
 static unsigned long long status_of(pid_t pid, const char *name, const char *form)
@@ -436,6 +464,7 @@ int main(void)
 		WITH_WORKER(equals_direct_build), WITH_WORKER(many),	    WITH_WORKER(without),
 		WITH_WORKER(broken),		  WITH_WORKER(shrinking),   WITH_WORKER(gone),
 		WITH_WORKER(has_nothing),	  WITH_WORKER(ends_first),  cmocka_unit_test(forbidden),
+		WITH_WORKER(gone_without_a_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

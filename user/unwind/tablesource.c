@@ -115,10 +115,15 @@ pid_t table_source_pid(const struct table_source *s)
 	return s->trusted ? unwind_worker_pid(s->trusted) : 0;
 }
 
+/* A worker without jobs sends nothing. That it has ended is no event: nobody would read it. */
+static struct pollfd poll_of(const struct unwind_worker *w)
+{
+	return (struct pollfd){ .events = POLLIN,
+				.fd = w && unwind_worker_waiting(w) ? unwind_worker_fd(w) : -1 };
+}
+
 void table_source_poll(const struct table_source *s, struct pollfd *fds)
 {
-	fds[0] = (struct pollfd){ .events = POLLIN,
-				  .fd = s->worker ? unwind_worker_fd(s->worker) : -1 };
-	fds[1] = (struct pollfd){ .events = POLLIN,
-				  .fd = s->trusted ? unwind_worker_fd(s->trusted) : -1 };
+	fds[0] = poll_of(s->worker);
+	fds[1] = poll_of(s->trusted);
 }

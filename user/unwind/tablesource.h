@@ -44,7 +44,10 @@ bool table_source_next(struct table_source *s, struct unwind_result *ret);
 bool table_source_waits(const struct table_source *s);
 /* The process of the worker for tables that are kept, as unwind_worker_pid. 0: there is none. */
 pid_t table_source_pid(const struct table_source *s);
-/* TABLE_SOURCE_WORKERS descriptors that poll readable when table_source_next may have a result. */
+/*
+ * TABLE_SOURCE_WORKERS descriptors that poll readable when table_source_next may have a result; -1 of a worker
+ * without jobs. Ask again after each request.
+ */
 void table_source_poll(const struct table_source *s, struct pollfd *fds);
 
 #endif

@@ -457,6 +457,9 @@ static bool next_done(struct unwind_worker *w, struct done *ret)
 
 	*ret = (struct done){ 0 };
 	take_back(w);
+	/* Without a job nothing comes. If the worker has ended, the next job finds out. */
+	if (w->first == w->jobs.len)
+		return false;
 	feed(w);
 	n = w->sock < 0 ? 0 : recv(w->sock, r, sizeof(*r), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
