@@ -93,7 +93,7 @@ header_value()
 # cannot open.
 opens_in_gprofng()
 {
-	gprofng display text -functions "$1" 2>/dev/null | grep -qE "^ *[0-9.]+ .*<Total>"
+	gprofng_text -functions "$1" 2>/dev/null | grep -qE "^ *[0-9.]+ .*<Total>"
 }
 
 # query 'COLUMN… from TABLE where CONDITION' EXPERIMENT…: read experiments independently of

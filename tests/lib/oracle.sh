@@ -15,7 +15,7 @@ done >control.sed
 # A function for large files has two names at one address. Either program shows now one, now the other.
 # The collector's library defines both, so names of the whole recording do not tell which is meant.
 printf '%s\n' 's/(^|[ *"-])(open|openat|creat|lseek|pread|pwrite|ftruncate|mmap|fopen)64("?)$/\1\2\3/' >large.sed
-theirs() { gprofng display text "$@" 2>theirs.err | sed -f "$tmp/control.sed" | sed -Ef "$tmp/large.sed"; }
+theirs() { gprofng_text "$@" 2>theirs.err | sed -f "$tmp/control.sed" | sed -Ef "$tmp/large.sed"; }
 # gprofng continues after a failed command, so er_print must, too (-keep-going). gprofng also uses
 # tabs for layout.
 ours() { "$er_print" -keep-going "$@" 2>/dev/null | sed 's/\\x09/\t/g' | sed -Ef "$tmp/large.sed"; }

@@ -53,6 +53,20 @@ check_that()
 	if awk "BEGIN { exit !($2) }" 2>/dev/null; then ok "$1"; else not_ok "$1" "$2  ${3:-}"; fi
 }
 
+# gprofng_text OPTION…: gprofng display text. In rare runs its threads wait for each other for ever, because one is
+# woken before it waits (seen with 2.40). So it is run again if it takes too long.
+gprofng_text()
+{
+	local seconds status
+	for seconds in 60 120; do
+		timeout $seconds gprofng display text "$@" >"$tmp/gprofng_text"
+		status=$?
+		[ $status = 124 ] || break
+	done
+	cat "$tmp/gprofng_text"
+	return $status
+}
+
 # Skip the whole file.
 skip_all()
 {

@@ -108,7 +108,7 @@ check_that "dump: the code has it, by lines" "$(grep -cE '\[ *4\] .*(dec|jne)' l
 "$er_print" -fsummary dump.er >list 2>&1
 check_that "dump: the summary has the alias" "$(grep -cE 'Aliases: +the first$' list) == 1" "$(cat list)"
 if command -v gprofng >/dev/null; then
-	gprofng display text -metrics e.totalcpu -lines dump.er >list 2>&1
+	gprofng_text -metrics e.totalcpu -lines dump.er >list 2>&1
 	check_that "dump: gprofng has the lines" "$(grep -c 'generated.*line [24] in' list) == 2" "$(cat list)"
 else
 	skip "dump: gprofng has the lines" "gprofng is not installed"

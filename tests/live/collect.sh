@@ -18,7 +18,7 @@ cpu_in()
 # The same by gprofng, which knows nothing of our own files.
 cpu_in_gprofng()
 {
-	gprofng display text -printmode , -metrics e.totalcpu:name -functions "$1" 2>/dev/null |
+	gprofng_text -printmode , -metrics e.totalcpu:name -functions "$1" 2>/dev/null |
 		csv_rows | awk -F'\t' '$2 == "<Total>" { print $1 }'
 }
 

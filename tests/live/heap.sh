@@ -54,7 +54,7 @@ lost=$("$er_print" -header plain.er | grep -i "heap event"; grep -i "heap event"
 [ -z "$lost" ] && ok "plain.er: no heap event was lost" || not_ok "plain.er: no heap event was lost" "$lost"
 
 if command -v gprofng >/dev/null; then
-	rows gprofng display text -metrics $metrics:name -functions plain.er >rows
+	rows gprofng_text -metrics $metrics:name -functions plain.er >rows
 	same "plain.er: the same in gprofng" expected rows
 else
 	skip "plain.er: the same in gprofng" "there is no gprofng"

@@ -52,7 +52,7 @@ compare()
 	rows "$er_print" -metrics $metrics:name -functions "$exp" >rows
 	same "$exp: calls, bytes and errors by function" expected rows
 	command -v gprofng >/dev/null || { skip "$exp: the same in gprofng" "there is no gprofng"; return; }
-	rows gprofng display text -metrics $metrics:name -functions "$exp" >rows
+	rows gprofng_text -metrics $metrics:name -functions "$exp" >rows
 	same "$exp: the same in gprofng" expected rows
 }
 
@@ -97,12 +97,12 @@ check_that "copied descriptors are of the same file" "\"$got\" == \"3 66\"" "$go
 got=$(by_file "$er_print" | awk -v p="$(realpath given.data)" '$5 == p { print $1, $2 }')
 check_that "a file that was open before has its name" "\"$got\" == \"3 30\"" "$got"
 if command -v gprofng >/dev/null; then
-	got=$(by_file gprofng display text | awk -v p="$path" '$5 == p { print $1, $2, $3, $4 }')
+	got=$(by_file gprofng_text | awk -v p="$path" '$5 == p { print $1, $2, $3, $4 }')
 	check_that "calls and bytes of a file in gprofng" "\"$got\" == \"$truth\"" "$got, expected $truth"
 	for c in ioactivity iodetail; do
 		strip='s/ (IOVFD=.*)$//; s/ (experiment [0-9]*, IOVFD=.*)$//; s/  */ /g; s/^ //'
 		# gprofng has no names of files that were open before.
-		gprofng display text -metrics $metrics:name -$c fork.er 2>/dev/null | sed "$strip" |
+		gprofng_text -metrics $metrics:name -$c fork.er 2>/dev/null | sed "$strip" |
 			grep '^[0-9].*\.data$' | sort >theirs
 		"$er_print" -metrics $metrics:name -$c fork.er 2>/dev/null | sed "$strip" |
 			grep '^[0-9].*\.data$' | grep -v given.data | sort >ours

@@ -79,7 +79,7 @@ listed=$(wc -l <"/tmp/perf-$(pid_of out).map")
 check_that "only functions that stacks mention are written" "$few > 10 && $few < $listed / 4" \
 	"$few of $listed"
 if command -v gprofng >/dev/null; then
-	gprofng display text -functions map.er 2>/dev/null | grep -q 'JS:.burn ' &&
+	gprofng_text -functions map.er 2>/dev/null | grep -q 'JS:.burn ' &&
 		ok "gprofng has the names, too" || not_ok "gprofng has the names, too"
 fi
 

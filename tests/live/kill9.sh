@@ -42,7 +42,7 @@ for i in $(seq 20); do
 	elif ! printf '%s' "$out" | grep -qi 'not closed'; then
 		not_ok "$name: says that it was not closed" "$out"
 	elif ! opens_in_gprofng "k$i.er"; then
-		not_ok "$name: opens in gprofng" "$(gprofng display text -functions "k$i.er" 2>&1)"
+		not_ok "$name: opens in gprofng" "$(gprofng_text -functions "k$i.er" 2>&1)"
 	else
 		last=$(query 'max(TSTAMP/1e9) from packets where ON_CPU' "k$i.er")
 		echo "$now $last" | awk '{ print $1 - $2 }' >>lags

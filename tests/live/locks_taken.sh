@@ -63,7 +63,7 @@ check "a pause is left out" grep -qx ' *2400 *at_each' rows
 
 # gprofng reads the rest.
 if command -v gprofng >/dev/null; then
-	gprofng display text -functions plain.er >theirs 2>&1
+	gprofng_text -functions plain.er >theirs 2>&1
 	check "gprofng opens the experiment" grep -q '<Total>' theirs
 else
 	skip "gprofng opens the experiment" "it is not installed"

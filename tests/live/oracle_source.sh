@@ -19,7 +19,7 @@ cp "$top"/tests/fixtures/source/*.[ch] . &&
 
 # When gprofng 2.40 looks up its first address it does not know the inlined calls yet, and places
 # that address wrongly. After any view of the source it knows them.
-theirs() { gprofng display text -outfile ignored -source work -outfile - "$@" 2>theirs.err; }
+theirs() { gprofng_text -outfile ignored -source work -outfile - "$@" 2>theirs.err; }
 
 # Rows about the program's own files. Ours doubles a quote inside a cell. gprofng's inlined names
 # are wrong beyond the first unit; the unit tests check ours.

@@ -163,7 +163,7 @@ if command -v gprofng >/dev/null; then
 	ten=e.user:e.system:e.trap:e.textpfault:e.datapfault:e.kernelpfault:e.lock:e.sleep:e.wait:e.stop
 	sub=all.er/$(experiment_of "$(pid_of out)" all.er)
 	rows() { grep '^"[0-9.]' | sed 's/,"[^"]*"$//' | sort; }
-	gprofng display text -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >theirs
+	gprofng_text -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >theirs
 	"$er_print" -printmode , -metrics $ten:name -threads "$sub" 2>/dev/null | rows >ours
 	check_that "gprofng shows the ten states of each thread" "$(wc -l <theirs) >= $(wc -l <truths) - 3" \
 		"$(cat theirs)"

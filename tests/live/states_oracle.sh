@@ -18,7 +18,7 @@ nonzero() { grep -vE '^"0\.","0\."'; }
 # same METRIC VIEW [METRIC-OF-GPROFNG]
 same()
 {
-	gprofng display text -printmode , -metrics "e.%$3:name" "-$2" states.1.er 2>/dev/null |
+	gprofng_text -printmode , -metrics "e.%$3:name" "-$2" states.1.er 2>/dev/null |
 		rows | nonzero >theirs
 	"$er_print" -printmode , -metrics "e.%$1:name" "-$2" states.1.er 2>/dev/null |
 		rows | nonzero >ours

@@ -41,7 +41,7 @@ for mode in clock none all; do
 	esac
 	if command -v gprofng >/dev/null; then
 		for m in sync syncn; do
-			theirs=$(gprofng display text -printmode , -metrics "i.$m:name" -functions $mode.er 2>/dev/null |
+			theirs=$(gprofng_text -printmode , -metrics "i.$m:name" -functions $mode.er 2>/dev/null |
 				awk -F'"' '$4 == "<Total>" { print $2; exit }')
 			ours=$(total $mode.er $m)
 			[ -n "$ours" ] && [ "$theirs" = "$ours" ] && ok "$mode: gprofng has the same $m" ||

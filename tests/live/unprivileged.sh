@@ -15,7 +15,7 @@ true_cpu()
 	check_that "$1: CPU time is what getrusage says" \
 		"$got >= 0.995 * $3 - 0.002 - ${4:-0} && $got <= 1.005 * $3 + 0.015 && $3 > 0" "$got, rusage $3"
 	command -v gprofng >/dev/null || return
-	check_that "$1: gprofng shows the same" "\"$(gprofng display text -printmode , -metrics e.totalcpu:name \
+	check_that "$1: gprofng shows the same" "\"$(gprofng_text -printmode , -metrics e.totalcpu:name \
 		-functions "$2" 2>/dev/null | csv_rows | awk -F'\t' '$2 == "<Total>" { printf "%.3f", $1 }')\" == \"$got\""
 }
 

@@ -32,7 +32,7 @@ check "-T: the stack is that of a wait for a child" \
 
 if command -v gprofng >/dev/null; then
 	for m in user system trap textpfault datapfault kernelpfault lock sleep wait stop; do
-		theirs=$(gprofng display text -printmode , -metrics "e.$m:name" -functions target.er \
+		theirs=$(gprofng_text -printmode , -metrics "e.$m:name" -functions target.er \
 			2>/dev/null | awk -F'"' '$4 == "<Total>" { print $2; exit }')
 		ours=$("$er_print" -printmode , -metrics "e.$m:name" -functions target.er 2>/dev/null |
 			awk -F'"' '$4 == "<Total>" { print $2; exit }')

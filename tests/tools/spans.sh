@@ -17,7 +17,7 @@ check "the other has none" test -z "$(grep -rl omptrace without.er)"
 
 if command -v gprofng >/dev/null; then
 	for e in with without; do
-		gprofng display text -metrics e.total:i.total:name -functions -calltree -header -overview \
+		gprofng_text -metrics e.total:i.total:name -functions -calltree -header -overview \
 			"$e.er" 2>&1 | sed "s/$e\.er/X/g" >"$e.txt"
 	done
 	check "gprofng reads the experiment" grep -q descend with.txt
