@@ -251,9 +251,12 @@ static void test_stack_may_come_late(void **state)
 	begin(&f, FOLLOW_ALL, NULL);
 	give_clock(&f, TID, 77, 1000, 0, 4000);
 	give_clock(&f, TID, 78, 1000, 0, 4001); /* its stack never comes */
+	assert_false(drain_misses_stacks(f.drain));
 	drain_process(f.drain, false);
+	assert_true(drain_misses_stacks(f.drain));
 	give_stack(&f, 77, 3, 0, 0);
 	drain_process(f.drain, false);
+	assert_false(drain_misses_stacks(f.drain));
 	assert_int_equal(f.drops.n[DROP_STACK], 1);
 	e = finish(&f);
 	sub = open_sub(e, "_prog_PID_5000000.1.er");

@@ -307,8 +307,11 @@ static void write_one(struct drain *dr, const struct taken *head, bool last_chan
 	const struct er_header *h = (const struct er_header *)(head + 1);
 	const struct er_wait *w = (const struct er_wait *)h;
 
-	if (!is_waiting(dr, h) && data_kind(h->kind)->write(dr, h, last_chance))
-		return;
+	if (!is_waiting(dr, h)) {
+		if (data_kind(h->kind)->write(dr, h, last_chance))
+			return;
+		dr->misses_stacks = true;
+	}
 	append(&dr->waiting, h, head->size, head->cpu);
 	if (dr->cuts && h->kind == ER_KIND_WAIT)
 		cuts_defer(dr->cuts, &w->task);
@@ -397,6 +400,7 @@ void drain_process(struct drain *dr, bool last)
 	/* Records may be taken meanwhile; they belong to the next batch. */
 	dr->taken = dr->spare;
 	dr->waiting = dr->spare_waiting;
+	dr->misses_stacks = false;
 	write_all(dr, &waited, true);
 	empty(&waited);
 	dr->spare_waiting = waited;
@@ -494,6 +498,11 @@ void drain_cut(struct drain *dr, uint64_t begin_ns, uint64_t end_ns)
 	dr->spare = batch;
 	buf_free(&old);
 	buf_free(&dr->cut);
+}
+
+bool drain_misses_stacks(const struct drain *dr)
+{
+	return dr->misses_stacks;
 }
 
 bool drain_is_behind(const struct drain *dr)

@@ -59,6 +59,8 @@ void drain_take(void *ctx, int cpu, const void *record, size_t size);
  * no room in its ring is counted as lost.
  */
 bool drain_is_behind(const struct drain *dr);
+/* True if records of the last batch wait for stacks from the rings: the next batch writes them in any case. */
+bool drain_misses_stacks(const struct drain *dr);
 /*
  * Turn the records taken so far into packets. The procmap must already know the events that came
  * before them. `last`: no records follow, so a record without its stack is written without it.

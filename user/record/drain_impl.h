@@ -67,6 +67,7 @@ struct drain {
 	struct buf cut;     /* the same, of a cut */
 	struct buf spare;   /* empty; drain_process exchanges it with `taken` */
 	struct buf waiting; /* records whose stack has not come yet */
+	bool misses_stacks; /* one of them waits for a stack from a ring, not for a walk */
 	struct buf spare_waiting;
 	struct ring_count *rings;
 	struct ring_count *next_rings; /* of the next segment, from a cut until drain_restart */

@@ -19,6 +19,7 @@
 #include "user/space/opener.h"
 
 #define KEEP_NS 1500000000ULL /* how long an ended process may still get records */
+#define SOON_NS 40000000ULL   /* until records that wait for a stack are written in any case */
 
 /* --- what ends it --- */
 
@@ -222,6 +223,8 @@ static void show(struct recording_session *s, uint64_t t)
 static void tick(struct recording_session *s, uint64_t t)
 {
 	recording_session_pump(s);
+	if (s->drain && drain_misses_stacks(s->drain))
+		schedule_by(&s->due, DUE_TICK, t + SOON_NS);
 	if (s->procmap) {
 		procmap_expire(s->procmap, drain_oldest(s->drain, t) - KEEP_NS);
 		procmap_trim_files(s->procmap, false);

@@ -94,7 +94,7 @@ void recording_session_load_ended(struct recording_session *s)
 	s->fds.data[FD_LOAD].fd = -1;
 	s->orphaned = recording_session_has_descendants(s);
 	if (!s->orphaned)
-		schedule_end_by(&s->due, now_ns() + s->plan->quiet_ns);
+		schedule_by(&s->due, DUE_END, now_ns() + s->plan->quiet_ns);
 	else if (s->live.on || s->plan->verbose)
 		diag_say(stderr, "collect: the program has ended, and its descendants are recorded until they "
 				 "end, or until Ctrl-C");

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define SEC_NS  1000000000ULL
-#define TICK_NS 90000000ULL /* a killed recorder loses two of these at most; we promise 200 ms */
+#define TICK_NS 150000000ULL /* a killed recorder loses one of these; 200 ms are promised */
 #define STATUS_NS (5 * SEC_NS)
 #define YOUNG_NS (10 * SEC_NS)
 #define OLD_XML_NS (5 * SEC_NS)
@@ -65,10 +65,10 @@ void schedule_cancel(struct schedule *s, enum due what)
 	s->at[what] = NEVER;
 }
 
-void schedule_end_by(struct schedule *s, uint64_t t)
+void schedule_by(struct schedule *s, enum due what, uint64_t t)
 {
-	if (t < s->at[DUE_END])
-		s->at[DUE_END] = t;
+	if (t < s->at[what])
+		s->at[what] = t;
 }
 
 int schedule_wait_ms(const struct schedule *s, uint64_t t)

@@ -40,8 +40,8 @@ void schedule_init(struct schedule *s, const struct plan *plan, uint64_t start_n
 bool schedule_due(struct schedule *s, enum due what, uint64_t t);
 /* It is not to be done any more. */
 void schedule_cancel(struct schedule *s, enum due what);
-/* End the recording at t at the latest. */
-void schedule_end_by(struct schedule *s, uint64_t t);
+/* It is due at t at the latest. */
+void schedule_by(struct schedule *s, enum due what, uint64_t t);
 /* The milliseconds from t until something is due, for poll(2). */
 int schedule_wait_ms(const struct schedule *s, uint64_t t);
 
