@@ -70,18 +70,26 @@ static long unwind_blob_hop(__u32 i, struct unwind_env **ctx)
 	return !back;
 }
 
-/* The block with the address, in one of the heaps. False: none. */
-static inline bool unwind_block_find(struct unwind_env *env, const struct er_hotspot *v, __u64 pc,
-				     __u64 *ret)
+/* The heap that the address belongs to; NULL: none. */
+static inline const struct er_hotspot_heap *unwind_heap_find(const struct er_hotspot *v, __u64 pc)
 {
-	struct unwind_blob *b = unwind_blob(env);
 	const struct er_hotspot_heap *h = &v->heaps[0];
 
 	if (pc - h->low >= h->high - h->low)
 		h = &v->heaps[1];
 	if (pc - h->low >= h->high - h->low)
 		h = &v->heaps[2];
-	if (pc - h->low >= h->high - h->low)
+	return pc - h->low < h->high - h->low ? h : NULL;
+}
+
+/* The block with the address, in one of the heaps. False: none. */
+static inline bool unwind_block_find(struct unwind_env *env, const struct er_hotspot *v, __u64 pc,
+				     __u64 *ret)
+{
+	struct unwind_blob *b = unwind_blob(env);
+	const struct er_hotspot_heap *h = unwind_heap_find(v, pc);
+
+	if (!h)
 		return false;
 	b->map = h->map;
 	b->segment = (pc - h->low) >> (h->log2 & 31);
@@ -301,6 +309,15 @@ static inline bool unwind_blob_returns(struct unwind_env *env, __u64 ra, bool *c
 	return unwind_blob(env)->kind == UNWIND_BLOB_INTERPRETER;
 }
 
+/*
+ * Whether the word is an address of the stack, such as a saved rbp, and not of code. A stack may lie directly below
+ * the VM's code: new mappings go below older ones.
+ */
+static inline bool unwind_is_in_stack(struct unwind_env *env, const struct unwind_regs *r, __u64 word)
+{
+	return word - r->sp < HOTSPOT_REACH && !unwind_heap_find(unwind_hotspot(env), word);
+}
+
 /* To the caller, whose return address is the word below `cfa`, and whose stack pointer is `sp`. */
 static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_regs *r, __u64 cfa,
 					  __u64 sp, __u64 bp)
@@ -313,7 +330,7 @@ static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_
 	ra = unwind_true_return(env, cfa - 8, ra);
 	if (!ra)
 		return ER_END_RA_ZERO;
-	if (ra - r->sp < HOTSPOT_REACH || !unwind_blob_returns(env, ra, &called)) /* a saved rbp is no code */
+	if (unwind_is_in_stack(env, r, ra) || !unwind_blob_returns(env, ra, &called))
 		return ER_END_NO_CFI;
 	*r = (struct unwind_regs){ .ip = ra, .sp = sp, .bp = bp,
 				   .flags = (r->flags & UNWIND_USED_FP) | (called ? 0 : UNWIND_UNCALLED) };

@@ -29,6 +29,7 @@ enum {
 };
 
 #define CODE(block) (HVM_##block + HVM_HEADER)
+#define BELOW (HVM_BASE - STACK_BYTES) /* a stack directly below the VM's memory */
 
 static const unsigned char pushes[] = {
 	0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,       /* mov %eax,-0x14000(%rsp) */
@@ -88,13 +89,14 @@ struct place {
 
 static uint8_t memory[HVM_BYTES];
 static unsigned char stack[STACK_BYTES];
+static uint64_t stack_at = STACK;
 static struct hvm vm;
 static struct hvm_answer a;
 static enum hvm_version version;
 
 static void put(uint64_t at, uint64_t word)
 {
-	memcpy(stack + (at - STACK), &word, sizeof(word));
+	memcpy(stack + (at - stack_at), &word, sizeof(word));
 }
 
 static bool read_bytes(void *ctx, uint64_t at, uint64_t *value)
@@ -102,8 +104,8 @@ static bool read_bytes(void *ctx, uint64_t at, uint64_t *value)
 	*value = 0xe8000000; /* call */
 	if (at - HVM_BASE <= HVM_BYTES - 8)
 		memcpy(value, hvm_at(&vm, at), 8);
-	else if (at - STACK <= STACK_BYTES - 8)
-		memcpy(value, stack + (at - STACK), 8);
+	else if (at - stack_at <= STACK_BYTES - 8)
+		memcpy(value, stack + (at - stack_at), 8);
 	else
 		return at == CALLER - 8 || at == OUTER - 8;
 	return true;
@@ -144,6 +146,7 @@ static void make(enum hvm_version v, const void *code, size_t n, unsigned words,
 	assert_int_equal(hvm_ask(&vm, &pc, 1, &a), 0);
 	assert_true(a.has_vm);
 	memset(stack, 0x11, sizeof(stack));
+	stack_at = STACK;
 	put(BP, 0);
 	put(BP + 8, OUTER);
 }
@@ -321,6 +324,38 @@ static void method_handle(void **state)
 	is_walk(&w, pcs, ER_END_NO_TABLE, 6, want);
 }
 
+/*
+ * A thread's stack may lie directly below the code: a return address is then as near to the stack pointer as a
+ * saved rbp. It is believed in the VM's code only.
+ */
+static void below_the_code(void **state)
+{
+	const uint64_t frame = BELOW + 0x100, sender = BELOW + 0x200, bp = BELOW + 0x700;
+	const uint64_t ip = CODE(METHOD) + 20, entry = CODE(INTERPRETER) + 5, after = CODE(METHOD) + AFTER_CALL;
+	uint64_t pcs[FRAMES];
+	struct unwind_walked w;
+
+	for (enum hvm_version v = HVM_17; v <= HVM_25; v++) {
+		make(v, pushes, sizeof(pushes), WORDS, 20);
+		stack_at = BELOW;
+		put(bp, 0);
+		put(bp + 8, OUTER);
+		put(BELOW + (WORDS - 1) * 8, entry);
+		put(BELOW + (WORDS - 2) * 8, frame);
+		put(frame - 8, sender);
+		put(frame, NOWHERE);
+		put(frame + 8, after);
+		put(sender + (WORDS - 1) * 8, CALLER);
+		put(sender + (WORDS - 2) * 8, bp);
+		w = walk(ip, BELOW, NOWHERE, pcs);
+		is_walk(&w, pcs, ER_END_NO_TABLE, 5, (const uint64_t[]){ ip, entry, after, CALLER, OUTER });
+		put(BELOW + (WORDS - 1) * 8, bp); /* what precedes it looks like a call */
+		put(bp - 8, 0xe8000000);
+		w = walk(ip, BELOW, NOWHERE, pcs);
+		is_walk(&w, pcs, ER_END_NO_CFI, 1, &ip);
+	}
+}
+
 /* At the leaf the interpreter's frame is decided by its code's bytes, but its caller's rsp is the same. */
 static void interpreter_leaf(void **state)
 {
@@ -481,7 +516,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_instruction), cmocka_unit_test(comparison), cmocka_unit_test(search),
-		cmocka_unit_test(interpreter), cmocka_unit_test(method_handle),
+		cmocka_unit_test(interpreter), cmocka_unit_test(method_handle), cmocka_unit_test(below_the_code),
 		cmocka_unit_test(interpreter_leaf), cmocka_unit_test(stubs),
 		cmocka_unit_test(jumps),	    cmocka_unit_test(deoptimized),
 		cmocka_unit_test(unknown),	    cmocka_unit_test(hostile),

@@ -153,10 +153,7 @@ static bool is_known(struct unwind_env *env)
 
 	if (!v || unwind_blob_find(env, env->pc))
 		return v;
-	for (int i = 0; i < ER_HOTSPOT_HEAPS; i++)
-		if (env->pc - v->heaps[i].low < v->heaps[i].high - v->heaps[i].low)
-			return false;
-	return true;
+	return !unwind_heap_find(v, env->pc);
 }
 
 struct unwind_walked unwind_walk(const struct unwind_source *s, const struct unwind_leaf *leaf,
