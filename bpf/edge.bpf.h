@@ -18,6 +18,7 @@
 #define EDGE_BPF_H
 
 #include "bpf/clock.bpf.h"
+#include "bpf/ran.bpf.h"
 #include "bpf/state.bpf.h"
 #include "bpf/total.bpf.h"
 #include "bpf/wait.bpf.h"
@@ -236,9 +237,10 @@ enum come { COME_UNNOTED, COME_BACK, COME_OWED };
  * A thread comes back to a CPU. Returns whether its interval is recorded, and when: as soon as the
  * thread runs (COME_BACK), or at its next edge, when it is the current thread (COME_OWED).
  */
-__noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay, __u64 oncpu)
+__noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64 delay)
 {
 	struct er_off_interval off;
+	struct er_ran ran;
 	bool chosen;
 	__u64 len;
 
@@ -255,8 +257,9 @@ __noinline __u32 er_come(struct er_thread *t, struct er_cpu *c, __u64 clk, __u64
 	t->where = WHERE_ON;
 	if (!chosen)
 		return COME_UNNOTED;
-	off.oncpu_tid = oncpu;
-	off.oncpu_tgid = oncpu >> 32;
+	ran = ran_at(c, clk - 1 - ran_moment(off.runq_ns));
+	off.oncpu_tid = ran.tid;
+	off.oncpu_tgid = ran.tgid;
 	t->off = off;
 	/* A new thread does not return through the end of the scheduler's switch. */
 	if (er_stack_method == ER_STACKS_FINISH || (er_stack_method == ER_STACKS_EXIT && !(t->wflags & ER_WAIT_NEW)))

@@ -20,6 +20,7 @@
 #include "bpf/heap.h"
 #include "bpf/io.h"
 #include "bpf/place.h"
+#include "bpf/ran.h"
 #include "bpf/unwind.h"
 
 enum er_kind {
@@ -261,7 +262,7 @@ struct er_wait {
 	__u64 waker_start;     /* start_time of the waker's process */
 	__u32 waker_tgid, waker_tid; /* 0: unknown */
 	__u32 holder_tid;      /* state LOCK: its holder, read from the lock word; 0: unknown */
-	__u32 oncpu_tgid, oncpu_tid; /* runq: the thread that had the CPU before; 0: none */
+	__u32 oncpu_tgid, oncpu_tid; /* runq: who had the CPU at a moment of it (ran.bpf.h); 0: none */
 	__u32 cpu;             /* of the ring and the number */
 	__s32 syscall;         /* number; -1: none */
 	__u16 state;           /* enum er_off_state of the blocked part */
@@ -474,10 +475,7 @@ enum er_prog {
 	ER_PROG_COUNT
 };
 
-/*
- * Every ER_COST_EVERY-th run is measured. The number is prime, so that it does not keep step with
- * the load.
- */
+/* Every ER_COST_EVERY-th run is measured. The number is prime, so that it does not keep step with the load. */
 enum { ER_COST_EVERY = 61 };
 
 struct er_cost {
@@ -503,13 +501,15 @@ struct er_cpu {
 	__u32 dying, dead;
 	__u32 back;    /* a thread whose wait is to be recorded when it runs again; 0: none */
 	__u32 nspilled; /* TOTAL records that found no room in the ring and were queued */
+	__u32 nran;     /* threads that were put into `ran` so far */
 	/* An edge of a system call touches `split` and the first costs: they share a cache line. */
 	struct er_split split __attribute__((aligned(64))); /* of the running thread */
 	struct er_cost costs[ER_PROG_COUNT];
 	struct er_split left;  /* of the last thread whose switch out was not seen */
+	struct er_ran ran[ER_RANS];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct er_cpu) == 704, "ring contract");
+_Static_assert(sizeof(struct er_cpu) == 960, "ring contract");
 _Static_assert(__builtin_offsetof(struct er_cpu, costs[ER_PROG_SYS_EXIT]) / 64 ==
 		       __builtin_offsetof(struct er_cpu, split) / 64, "one cache line");
 

@@ -153,18 +153,17 @@ static __always_inline void switch_out(void *ctx, struct er_cpu *c, bool preempt
 		early_stack(ctx, c, p, t);
 }
 
-static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p,
-				      struct task_struct *before, __u64 clk)
+static __always_inline void switch_in(struct er_cpu *c, struct task_struct *p, __u64 clk)
 {
 	struct er_thread *t = p->pid ? thread_find(p) : NULL;
-	__u64 delay = queue_wait(p, clk), oncpu = (__u64)before->tgid << 32 | before->pid;
+	__u64 delay = queue_wait(p, clk);
 	enum come come;
 
 	if (er_split)
 		split_come(t, p, c);
 	if (!t || t->state & THREAD_CLOSED || t->where == WHERE_UNKNOWN)
 		return; /* a thread seen for the first time begins when it leaves */
-	come = er_come(t, c, clk, delay, oncpu);
+	come = er_come(t, c, clk, delay);
 	if (come == COME_BACK)
 		c->back = p->pid;
 	if (come && t->wflags & ER_WAIT_PREEMPTED)
@@ -213,8 +212,10 @@ int BPF_PROG(er_switch, bool preempt, struct task_struct *prev, struct task_stru
 		count_switch(c, preempt || !prev->__state);
 	if (er_states || prev->__state & TASK_DEAD_STATE)
 		switch_out(ctx, c, preempt, prev, queue, left);
-	if (er_states)
-		switch_in(c, next, prev, clk);
+	if (er_states) {
+		ran_note(c, prev, clk);
+		switch_in(c, next, clk);
+	}
 	cost_end(c, ER_PROG_SWITCH, began);
 	return 0;
 }
