@@ -157,6 +157,8 @@ static void add_holdup(struct facts *f, uint32_t program, enum holdup holdup, co
 
 	if (wait_holder(h) && !(hit_wait_flags(h) & WFLAG_REST))
 		holder = wait_thread_key(&f->w, h, hit_holder_pid(h), wait_holder(h));
+	else if (holdup == HOLDUP_CPU && hit_holder(h))
+		holder = wait_text_key(&f->w, WAIT_UNSEEN);
 	add_to_sum(f, h, holdup, program, BY_HOLDER, holder);
 	add_to_sum(f, h, holdup, program, BY_PATH, wait_path(&f->w.paths, h->stack));
 	if (holdup == HOLDUP_LOCK)

@@ -26,6 +26,14 @@ static sum_vec sums_by(const struct case_of *c, enum fact_by by)
 	return ret;
 }
 
+static void put_having(const char *thread, struct buf *b)
+{
+	if (!strcmp(thread, WAIT_UNSEEN))
+		buf_puts(b, "; threads that were not recorded had it ");
+	else
+		buf_printf(b, "; `%s` had it ", thread);
+}
+
 /*
  * Append the thread that most often had what was waited for, and its share of the waits with a
  * known holder. The error is that of a ratio of sampled times (Cochran, Sampling Techniques, 6.4).
@@ -47,7 +55,7 @@ static void put_holder(const struct case_of *c, struct buf *b)
 		share = (double)top->stat.time_ns / known;
 		of = top->stat.variance * (1 - share) * (1 - share) +
 		     (variance - top->stat.variance) * share * share;
-		buf_printf(b, "; `%s` had it ", wait_key_text(&c->facts->w, top->key[FACT_VALUE]));
+		put_having(wait_key_text(&c->facts->w, top->key[FACT_VALUE]), b);
 		put_share(b, share, sqrt(of > 0 ? of : 0) / known);
 		buf_puts(b, " of that time");
 	}

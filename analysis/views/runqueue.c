@@ -20,16 +20,13 @@ struct runqueue {
 	struct wait_stat octaves[WAIT_OCTAVES];
 };
 
-/*
- * The key of the thread that had the CPU when the wait ended; thread 0 means that the CPU was
- * idle.
- */
+/* The key of the thread that had the CPU at a moment of the wait; thread 0 means that the CPU was idle. */
 static uint32_t holder_key(struct wait_report *w, const struct hit *h)
 {
 	if (wait_holder(h))
 		return wait_thread_key(w, h, hit_holder_pid(h), wait_holder(h));
-	if (hit_holder(h)) /* as with er_kernel -T: only chosen threads have names */
-		return wait_text_key(w, "<not recorded>");
+	if (hit_holder(h))
+		return wait_text_key(w, WAIT_UNSEEN);
 	if (hit_wait_flags(h) & WFLAG_REST)
 		return wait_text_key(w, WAIT_REST);
 	return wait_text_key(w, hit_wait_length(h) ? "<none: it was idle>" : "<unknown>");

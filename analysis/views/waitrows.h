@@ -99,6 +99,8 @@ const char *wait_interrupt_name(const struct hit *h);
 #define WAIT_TIMEOUT "<timeout>"
 #define WAIT_OPEN    "<still waiting>"
 #define WAIT_REST    "<between samples>"
+/* As with er_kernel -T, which names only the chosen threads. */
+#define WAIT_UNSEEN  "<not recorded>"
 /*
  * The key of the kind of thread that ended the wait. If no thread did, the key of a name in
  * brackets, such as WAIT_TIMEOUT.

@@ -122,6 +122,30 @@ static void test_each(void **state)
 	}
 }
 
+/* With er_kernel -T most threads have no names. They had the CPU all the same. */
+static void test_unrecorded_had_the_cpu(void **state)
+{
+	struct wait_info info = { .reason = REASON_PREEMPTED, .length_ns = 15 * MS, .holder = 99, .holder_pid = 98 };
+	const struct finding *g;
+	struct made m;
+
+	begin(&m);
+	put_wait(&m.o, 2, "main>f", MS_WAIT_CPU, 15, info);
+	info.holder = 1;
+	info.holder_pid = BUILDER_PID;
+	put_wait(&m.o, 2, "main>f", MS_WAIT_CPU, 5, info);
+	expwriter_text(exp_builder_writer(m.o.builder), "threads.xml",
+		       "<thread pid=\"4711\" tid=\"1\" comm=\"test\" end=\"8000000\"/>"
+		       "<thread pid=\"4711\" tid=\"2\" comm=\"test\" end=\"8000000\" wait=\"20000000\"/>");
+	fixture_open(&m.o);
+	make(&m);
+	g = finding_of(&m, "cpu");
+	assert_non_null(g);
+	if (!strstr(g->text, "were for a CPU; threads that were not recorded had it 75 % of that time."))
+		fail_msg("'%s'", g->text);
+	unmake(&m);
+}
+
 /* Below a twentieth of the time that the data cover, no rule speaks; for stolen time below 2 %. */
 static void test_side_issues(void **state)
 {
@@ -501,7 +525,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each),	  cmocka_unit_test(test_side_issues),
 		cmocka_unit_test(test_small_share), cmocka_unit_test(test_short),
-		cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_healthy),	  cmocka_unit_test(test_unrecorded_had_the_cpu),
 		cmocka_unit_test(test_error),	  cmocka_unit_test(test_cut_by_filter),
 		cmocka_unit_test(test_chain),	  cmocka_unit_test(test_chain_sampled),
 		cmocka_unit_test(test_losses),	  cmocka_unit_test(test_seven),
