@@ -64,6 +64,8 @@ static void unmake_dir(struct expwriter *w)
 			unlinkat(expwriter_dirfd(w), fixed_files[i], 0);
 	}
 	unlinkat(w->parent, w->name, AT_REMOVEDIR);
+	closep(&w->dirfd);
+	w->bytes = 0;
 }
 
 static int out_free(struct out *o)
@@ -126,15 +128,17 @@ static int make_compulsory(int dirfd)
 	return err ? err : write_new(dirfd, fixed_files[OUT_USAGE], "");
 }
 
-/* Create the directory and the files that exist from the start. 0 or -errno. */
-static int begin(struct expwriter *w, const struct exp_header *h)
+/*
+ * Create the directory and the files that exist from the start. 0, or -errno: nothing is left of them,
+ * and they may be created again.
+ */
+static int begin(struct expwriter *w)
 {
 	__cleanup(closep) int fd = make_dir(w);
 	int err;
 
 	if (fd < 0)
 		return fd;
-	log_header(w, h);
 	err = w->founder ? parts_share(w, fd) : make_compulsory(fd);
 	if (!err && !w->founder)
 		err = expwriter_flush(w);
@@ -156,7 +160,10 @@ static int create(struct expwriter *founder, int dirfd, const char *name,
 	w = writer_new(dirfd, name, h);
 	w->founder = founder;
 	expwriter_forget(w);
-	err = begin(w, h);
+	log_header(w, h);
+	do {
+		err = begin(w);
+	} while (expwriter_made_room(w, err));
 	if (err) {
 		writer_free(w);
 		return diag_errno(d, -err, "experiment '%s': cannot create: choose another place", name);

@@ -78,6 +78,12 @@ int expwriter_close(struct expwriter *w);
  */
 int expwriter_flush(struct expwriter *w);
 /*
+ * Have fn called when the disk is full, or the user's quota, while this founder or a part of it is
+ * written. fn returns true if it has freed space. Then the write is tried again, and fn may be called
+ * again. fn must not use a writer. NULL: a full disk is an error at once.
+ */
+void expwriter_on_full(struct expwriter *founder, bool (*fn)(void *ctx), void *ctx);
+/*
  * Close the files of all writers that were not written since the last call. They are opened again when
  * they are written, so that a long recording of many programs keeps few files open.
  */

@@ -100,24 +100,51 @@ static int append(int fd, const struct out *o)
 	return undone ? undone : err;
 }
 
-static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
+void expwriter_on_full(struct expwriter *founder, bool (*fn)(void *ctx), void *ctx)
 {
-	bool last = w->fixed[OUT_EXIT].buf.len;
-	struct tail *tail;
-	int fd, done;
+	founder->on_full = fn;
+	founder->full_ctx = ctx;
+}
 
-	if (!o->buf.len && !(last && out_has_end(o)))
-		return 0;
-	if (out_is_packed(o))
-		out_pack(o, last);
-	fd = get_file(w, dirfd, o, &tail);
+bool expwriter_made_room(const struct expwriter *w, int err)
+{
+	const struct expwriter *f = w->founder ? w->founder : w;
+
+	return (err == -ENOSPC || err == -EDQUOT) && f->on_full && f->on_full(f->full_ctx);
+}
+
+/* Write the buffer to its file. 0, or -errno: the file is as before. */
+static int write_out(struct expwriter *w, int *dirfd, struct out *o)
+{
+	struct tail *tail;
+	int fd = get_file(w, dirfd, o, &tail), done;
+
 	if (fd < 0)
 		return fd;
 	done = o->packets ? tail_append(tail, fd, o->size, o->buf.data, o->buf.len) : 0;
 	if (!done)
 		done = append(fd, o);
-	if (done < 0)
-		return done;
+	return done < 0 ? done : 0;
+}
+
+/*
+ * Another attempt is made here, where a failed one has left no trace: text is compressed only once,
+ * and files that others refer to are not overtaken by those.
+ */
+static int flush_out(struct expwriter *w, int *dirfd, struct out *o)
+{
+	bool last = w->fixed[OUT_EXIT].buf.len;
+	int err;
+
+	if (!o->buf.len && !(last && out_has_end(o)))
+		return 0;
+	if (out_is_packed(o))
+		out_pack(o, last);
+	do {
+		err = write_out(w, dirfd, o);
+	} while (expwriter_made_room(w, err));
+	if (err)
+		return err;
 	o->size += o->buf.len;
 	w->bytes += o->buf.len;
 	buf_clear(&o->buf);

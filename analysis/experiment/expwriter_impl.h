@@ -80,8 +80,13 @@ struct expwriter {
 	uint64_t tails_of; /* number of this writer in `tails`; a new one forgets what it wrote */
 	uint32_t nsamples;
 	uint64_t bytes;
+	bool (*on_full)(void *ctx); /* a founder's: see expwriter_on_full; NULL: none */
+	void *full_ctx;
 	int err; /* the first error; from then on all data is dropped */
 };
+
+/* Whether the error is a full disk, and space was freed: it is worth another attempt. */
+bool expwriter_made_room(const struct expwriter *w, int err);
 
 /* The buffer for a file. The log.xml of a part is shared, so a part's events go to its map.xml. */
 static inline struct buf *out_buf(struct expwriter *w, enum out_id id)

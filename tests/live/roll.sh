@@ -198,9 +198,16 @@ for i in 1 2 3; do
 done
 
 # --- a full disk ---
+# rolling COMMAND…: start a recorder. Sets $pid.
+rolling()
+{
+	"$@" >/dev/null 2>err &
+	pid=$!
+}
+
 mkdir small
 if mount -t tmpfs -o size=2m er-test small 2>/dev/null; then
-	stop_load() { kill $load 2>/dev/null; cd / && umount "$tmp/small"; }
+	stop_load() { kill $load $pid 2>/dev/null; cd / && umount "$tmp/small"; }
 	timeout 60 "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s -t 50 >/dev/null 2>err
 	status=$?
 	check_that "a full disk ends a rolling recording with a failure" "$status == 1" "status $status: $(cat err)"
@@ -215,6 +222,45 @@ if mount -t tmpfs -o size=2m er-test small 2>/dev/null; then
 		>/dev/null 2>err
 	status=$?
 	check_that "--keep below its size goes on" "$status == 0" "status $status: $(cat err)"
+
+	# Other programs fill the disk for a moment, while an experiment is written.
+	rm -rf small/*
+	mount -o remount,size=16m small
+	rolling "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s --keep 12M -g f.erg
+	until [ -e small/f.3.er/recorder.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	dd if=/dev/zero of=small/fill bs=64k 2>/dev/null
+	until [ ! -e small/f.1.er ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	rm small/fill
+	newest=$(segments small/f | tail -n 1)
+	until [ "$(segments small/f | tail -n 1)" != "$newest" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -INT $pid
+	wait $pid
+	status=$?
+	check_that "a rolling recording survives a disk that is full for a moment" "$status == 0" "$(cat err)"
+	check_that "it says that older experiments were removed" \
+		"$(grep -vc 'lost: ' err) == 1 && $(grep -c 'older experiments are removed' err) == 1" "$(cat err)"
+	check_that "and the group lists those that are left" \
+		"$(grep -c '^f\.' small/f.erg) == $(segments small/f | wc -l)" "$(cat small/f.erg; ls small)"
+	for s in $(segments small/f); do
+		"$er_print" -header "$s" >header 2>&1
+		check_that "full for a moment: ${s#small/} is whole" \
+			"$(grep -cE 'ot closed|to its end' header) == 0" "$(cat header)"
+	done
+
+	# It stays full, of an experiment that takes more than the quota by itself.
+	rm -rf small/*
+	rolling "$er_kernel" -d small -o f.1.er -q 0 -p high -A off --roll 1s --keep 1M
+	until [ -e small/f.2.er/recorder.xml ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+	newest=$(segments small/f | tail -n 1)
+	while kill -0 $pid 2>/dev/null; do dd if=/dev/zero bs=64k 2>/dev/null >>$newest/fill; done
+	wait $pid
+	status=$?
+	check_that "a disk that stays full ends a rolling recording" "$status == 1" "status $status: $(cat err)"
+	last=$(segments small/f | tail -n 2 | head -n 1)
+	"$er_print" -header "$last" >header 2>&1
+	check_that "the newest complete experiment stays beside the one that could not be written" \
+		"$(segments small/f | wc -l) == 2 && $(grep -cE 'ot closed|to its end' header) == 0" \
+		"$(ls small; cat header)"
 fi
 
 # --- wrong values ---

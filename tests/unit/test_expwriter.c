@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -249,50 +247,6 @@ static void a_short_write_is_undone(void **state)
 	close(dirfd);
 }
 
-/* A file system of one megabyte at dir, for this process only. False if it may not have one. */
-static bool small_disk(const char *dir)
-{
-	if (unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) < 0)
-		return false;
-	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-	       !mount("none", dir, "tmpfs", 0, "size=1m,mode=0777");
-}
-
-static void fill_disk(const char *dir)
-{
-	__cleanup(freep) char *file = xasprintf("%s/filling", dir);
-	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	static const char block[4096];
-
-	assert_true(fd >= 0);
-	while (write(fd, block, sizeof(block)) == sizeof(block))
-		;
-	assert_int_equal(errno, ENOSPC);
-	close(fd);
-}
-
-/* An ordinary update on a full disk does not use up what the last one needs. */
-static void a_full_disk_has_room_for_many_updates(void **state)
-{
-	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
-	__cleanup(freep) char *text = xcalloc(1, 50001);
-	struct expwriter *w;
-	int dirfd;
-
-	if (!small_disk(*state))
-		skip(); /* no namespaces for this user */
-	w = new_writer(*state, "t.1.er", &dirfd);
-	for (int i = 0; i < 10; i++) {
-		fill_disk(*state);
-		memset(text, 'a' + i, 50000);
-		assert_int_equal(expwriter_replace(w, "recorder.xml", text), 0);
-		assert_has(dir, "recorder.xml", text);
-	}
-	expwriter_close(w);
-	close(dirfd);
-	assert_int_equal(umount(*state), 0);
-}
-
 static void the_exit_event_is_the_last_thing(void **state)
 {
 	__cleanup(freep) char *dir = xasprintf("%s/t.1.er", (char *)*state);
@@ -466,7 +420,6 @@ int main(void)
 		TEMPDIR_CASE(a_removed_directory_is_noticed),
 		TEMPDIR_CASE(planted_links_are_not_followed),
 		TEMPDIR_CASE(a_short_write_is_undone),
-		TEMPDIR_CASE(a_full_disk_has_room_for_many_updates),
 		TEMPDIR_CASE(the_exit_event_is_the_last_thing),
 		TEMPDIR_CASE(kernel_symbols_are_written_once_and_readable),
 		TEMPDIR_CASE(large_things_are_split),

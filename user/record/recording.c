@@ -29,6 +29,13 @@ void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx)
 	b->relief_ctx = ctx;
 }
 
+void recording_on_full(struct recording *b, bool (*fn)(void *ctx), void *ctx)
+{
+	b->on_full = fn;
+	b->full_ctx = ctx;
+	expwriter_on_full(b->segment->founder.w, fn, ctx);
+}
+
 void recording_set_generated(struct recording *b,
 			     void (*fn)(void *ctx, struct output *p, uint64_t pc), void *ctx)
 {
@@ -190,7 +197,11 @@ void recording_discard(struct recording *b, int dirfd, const char *name)
 int recording_prepare(struct recording *b, int dirfd, const char *name, const struct exp_header *h,
 		      struct diag *d)
 {
-	return segment_open(b->plan, dirfd, name, h, d, &b->next);
+	int err = segment_open(b->plan, dirfd, name, h, d, &b->next);
+
+	if (!err)
+		expwriter_on_full(b->next->founder.w, b->on_full, b->full_ctx);
+	return err;
 }
 
 int recording_switch(struct recording *b)

@@ -61,6 +61,11 @@ void recording_discard(struct recording *b, int dirfd, const char *name);
  * long, and fn can empty the rings meanwhile. fn must not use the recording.
  */
 void recording_set_relief(struct recording *b, void (*fn)(void *ctx), void *ctx);
+/*
+ * Have fn called when the disk is full while this experiment or a later one is written. fn returns true
+ * if it has freed space: the write is tried again. fn must not use the recording.
+ */
+void recording_on_full(struct recording *b, bool (*fn)(void *ctx), void *ctx);
 /* Call that function if its time has come. For callers that write much at once. */
 void recording_relieve(struct recording *b);
 

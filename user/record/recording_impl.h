@@ -79,6 +79,8 @@ struct recording {
 	void (*relief)(void *ctx); /* NULL: none */
 	void *relief_ctx;
 	uint64_t relieved_ns;      /* when it was last called */
+	bool (*on_full)(void *ctx); /* NULL: none */
+	void *full_ctx;
 	void (*generated)(void *ctx, struct output *p, uint64_t pc); /* NULL: none */
 	void *generated_ctx;
 };

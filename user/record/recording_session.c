@@ -396,11 +396,9 @@ static void archive(struct recording_session *s, uint64_t recorded)
 		return;
 	}
 	let_signals_stop(s, true);
-	err = binaries_archive(s->binaries, recording_session_room(s, recorded), &archiving_stopped,
-			       s->plan->verbose ? s->d : NULL);
+	err = recording_session_archive(s, recording_session_room(s, recorded), &archiving_stopped,
+					s->plan->verbose ? s->d : NULL);
 	let_signals_stop(s, false);
-	if (s->flight && err == -ENOSPC)
-		err = 0; /* the dump is good without them */
 	left = binaries_left(s->binaries);
 	if (err == -EINTR)
 		diag_warn(s->d, "experiment '%s': archiving was interrupted, %zu %s missing: "

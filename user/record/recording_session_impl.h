@@ -105,6 +105,7 @@ struct recording_session {
 	unsigned samples_asked, toggles_asked; /* by signals (-l, -y), and not done yet */
 	bool dump_asked;            /* the same (--dump-on) */
 	bool capturing, detached, over, interrupted, failed;
+	bool said_removed;          /* segments were removed because the disk was full */
 	bool orphaned;              /* the program has ended, and its descendants go on */
 	VEC(struct pollfd) fds;
 };
@@ -202,8 +203,19 @@ void recording_session_meanwhile(void *ctx);
 
 /* --- recording_session_roll.c --- */
 
-/* The last segment is complete. */
+/* The last segment has ended. Keep to the quota; if it could not be written, the one before stays, too. */
 void recording_session_retain_last(struct recording_session *s);
+/*
+ * The disk is full: remove the oldest complete segment of --keep, and say so the first time. Also gives
+ * a flight recorder memory. False: nothing can be removed. `ctx` is the session.
+ */
+bool recording_session_make_room(void *ctx);
+/*
+ * Write the archives of this segment, as binaries_archive does. If the disk is full, older segments make
+ * room for them. A flight recorder's dump is good without archives: no room for them is no error.
+ */
+int recording_session_archive(struct recording_session *s, uint64_t room, const volatile int *stop,
+			      struct diag *d);
 /* The first segment exists, and more will follow. */
 void recording_session_roll_begin(struct recording_session *s);
 /* Go on in the next segment if that is due, and keep to the quota. */

@@ -27,9 +27,31 @@ static bool is_large(const struct recording_session *s)
 	return limit && recording_bytes(s->recording) >= limit;
 }
 
-static bool make_room(struct recording_session *s)
+static void say_removed(struct recording_session *s)
 {
-	return s->flight ? recording_session_flight_make_room(s) : retain_drop_oldest(s->retain, s->d);
+	if (!s->said_removed) {
+		live_clear(&s->live);
+		diag_warn(s->d, "experiment '%s': the disk is full: older experiments are removed before "
+				"--keep is reached: free some space, or lower --keep", s->name->path);
+	}
+	s->said_removed = true;
+}
+
+bool recording_session_make_room(void *ctx)
+{
+	struct recording_session *s = ctx;
+
+	if (s->flight)
+		return recording_session_flight_make_room(s);
+	if (!s->retain || !retain_drop_oldest(s->retain, s->d))
+		return false;
+	say_removed(s);
+	return true;
+}
+
+static bool made_room(struct recording_session *s, int err)
+{
+	return (err == -ENOSPC || err == -EDQUOT) && recording_session_make_room(s);
 }
 
 /* Create the next experiment, if need be in the place of the oldest. 0 or -errno. */
@@ -46,7 +68,7 @@ static int prepare(struct recording_session *s, uint64_t start_ns, struct expnam
 		diag_free(&why);
 		why = (struct diag){ 0 };
 		err = recording_prepare(s->recording, next->dirfd, next->name, &s->host.header, &why);
-	} while ((err == -ENOSPC || err == -EDQUOT) && make_room(s));
+	} while (made_room(s, err));
 	diag_free(&why);
 	return err;
 }
@@ -95,6 +117,17 @@ void recording_session_relieve(void *ctx)
 		sideband_drain(s->sideband, now_ns(), procmap_apply, s->procmap);
 }
 
+int recording_session_archive(struct recording_session *s, uint64_t room, const volatile int *stop,
+			      struct diag *d)
+{
+	int err;
+
+	do {
+		err = binaries_archive(s->binaries, room, stop, d);
+	} while (!s->flight && made_room(s, err));
+	return s->flight && err == -ENOSPC ? 0 : err;
+}
+
 static void archive(struct recording_session *s)
 {
 	struct recorder_xml *x = &s->recorder_xml;
@@ -103,9 +136,7 @@ static void archive(struct recording_session *s)
 
 	if (s->plan->archiving == ARCHIVE_NOTHING)
 		return;
-	err = binaries_archive(s->binaries, room, NULL, NULL);
-	if (s->flight && err == -ENOSPC)
-		err = 0;
+	err = recording_session_archive(s, room, NULL, NULL);
 	x->unarchived = binaries_left(s->binaries);
 	x->archives = err < 0 ? ARCHIVES_FAILED :
 		      x->unarchived ? ARCHIVES_NO_ROOM : ARCHIVES_COMPLETE;
@@ -195,6 +226,7 @@ void recording_session_roll_begin(struct recording_session *s)
 	}
 	s->retain = retain_new(s->plan->keep_bytes);
 	retain_on_drop(s->retain, leave_group, s);
+	recording_on_full(s->recording, recording_session_make_room, s);
 }
 
 bool recording_session_next(struct recording_session *s, uint64_t t)
@@ -242,7 +274,8 @@ void recording_session_retain_last(struct recording_session *s)
 {
 	if (!s->plan->keep_bytes)
 		return;
-	retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
+	if (!s->failed)
+		retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
 	retain_make_room(s->retain, 0, s->d);
 }
 

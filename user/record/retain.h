@@ -31,7 +31,10 @@ uint64_t retain_bytes(const struct retain *r);
  * Returns how many were removed.
  */
 size_t retain_make_room(struct retain *r, uint64_t more, struct diag *d);
-/* Remove the oldest one for want of space on the disk. False: there is only one, or no quota. */
+/*
+ * Remove the oldest one for want of space on the disk. False: nothing is removed, as there is only one,
+ * or no quota.
+ */
 bool retain_drop_oldest(struct retain *r, struct diag *d);
 /* Remove all of them. */
 void retain_clear(struct retain *r, struct diag *d);
