@@ -241,6 +241,41 @@ check_that "-P: only this process has packets" \
 	 $(query "count() from packets where THRID != $pid" attached.er) == 0" "$(query 'THRID from packets' attached.er | sort | uniq -c)"
 check_that "-P: with its functions" "$(pids=; seconds_of gamma_ i.totalcpu attached.er) > 0" "$(pids=; function_seconds i.totalcpu attached.er | head)"
 
+# The recording ends with the processes, and not before the last one. A thread's ends with the thread.
+ends_with() # NAME SENTENCE ARGUMENT…: runs er_kernel, which must end with status 0 and the sentence alone
+{
+	name=$1 sentence=$2
+	shift 2
+	timeout 60 "$er_kernel" -o "$name.er" "$@" >out 2>err
+	check_that "$name: the recording ends by itself" "$? == 0 && $(wc -l <err) == 1" "$(cat out err)"
+	check "$name: it says why" grep -qx "er_kernel: $sentence" err
+	"$er_print" -header "$name.er" >header 2>&1
+	check_that "$name: the experiment is closed" \
+		"$(grep -c '^Recorded' header) == 1 && $(grep -c 'ot closed' header) == 0" "$(cat header)"
+}
+sleep 3 & one=$!
+ends_with of_one "process $one has ended" -P $one
+sleep 2 & one=$!
+sleep 5 & two=$!
+ends_with of_two "all 2 targets have ended" -P $one -T $two -t 50
+check_that "-P: it ends with the last target" "$(kill -0 $two 2>/dev/null; echo $?) != 0"
+sleep 1 & one=$!
+ends_with paused "process $one has ended" -t 50-0 -P $one
+sleep 3 & one=$!
+timeout 60 "$er_kernel" -o dumped.1.er --flight 20s --dump-on end -P $one >out 2>err
+check_that "a flight recorder with --dump-on end ends with its target" \
+	"$? == 0 && $(grep -cx "er_kernel: process $one has ended" err) == 1 && $(grep -c 'dumped at' err) == 1" "$(cat err)"
+# A flight recorder without that would lose what it has.
+sleep 2 & one=$!
+timeout 60 "$er_kernel" -o flown.1.er --flight 20s -P $one >out 2>flown &
+recorder=$!
+until [ -s flown ] || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
+sleep 1
+check_that "a flight recorder goes on without its target" \
+	"$(kill -0 $recorder; echo $?) == 0 && $(grep -c "process $one has ended: the recording goes on" flown) == 1" "$(cat flown)"
+kill -INT $recorder
+wait $recorder
+
 # -x: the load stays stopped until it is continued
 "$er_kernel" -o x.er -x -q 0 -- "$syn/spin" beta:0.1 >x.out 2>x.err &
 pid=$!

@@ -110,7 +110,6 @@ while kill -0 $recorder 2>/dev/null && [ ! -e t.er/recorder.xml ]; do sleep 0.1;
 "$p" 100 1 1 >other.out # another process of the program
 echo >gate
 wait $pid
-kill -INT $recorder
 wait $recorder
 same "only the chosen process is recorded" "$(hits target t.er)" "$(awk '$1 == "target" { print $2 }' t.out)"
 

@@ -42,13 +42,11 @@ static void look_for_the_end(struct recording_session *s, size_t nfds, int timeo
 		s->failed = s->over = true;
 		return;
 	}
-	recording_session_forget_ended(s, nfds);
 	if (s->fds.data[FD_SIGNAL].revents && recording_session_signalled(s)) {
 		say_signal(s);
 		s->over = s->interrupted = true;
 	}
-	if (s->load.pidfd >= 0 && s->fds.data[FD_LOAD].revents)
-		recording_session_load_ended(s);
+	recording_session_look_at_ends(s, nfds);
 	s->over |= schedule_due(&s->due, DUE_END, now_ns()) || (s->orphaned && !recording_session_has_descendants(s));
 }
 
@@ -479,6 +477,7 @@ static void recording_session_fini(struct recording_session *s)
 	unwind_worker_stop(s->worker);
 	heap_server_close(s->heap);
 	heap_unseen_free(s->unseen);
+	target_ends_fini(&s->target_ends);
 	heap_server_close(s->locks);
 	collector_server_close(s->collector);
 	clock_events_free(s->clock);
@@ -519,7 +518,8 @@ static int record(struct recording_session *s)
 		diag_say(stderr, "Creating experiment %s ...", s->name->path);
 	if (s->live.on && !s->plan->load && !s->plan->end_ns)
 		fprintf(stderr, "Recording %s until Ctrl-C ...\n",
-			s->plan->targets.len ? "the targets" : "the whole system");
+			s->plan->targets.len ? "the targets until they end, or" : "the whole system");
+	recording_session_watch_targets(s);
 	run(s);
 	end(s);
 	status = recording_session_await_load(s);

@@ -32,6 +32,7 @@
 #include "user/record/control.h"
 #include "user/record/status.h"
 #include "user/record/statusfile.h"
+#include "user/record/target_ends.h"
 #include "user/ctl/server.h"
 #include "loaders/capture.h"
 #include "loaders/task_perf.h"
@@ -91,6 +92,8 @@ struct recording_session {
 	struct schedule due;
 	struct ctl_server *ctl;       /* NULL: there is no control socket */
 	size_t ctl_at;                /* its index in fds */
+	struct target_ends target_ends; /* of er_kernel's -P and -T */
+	size_t target_ends_at;        /* the index of the first in fds */
 	size_t collector_at;          /* the same of `collector` */
 	size_t pressure_at;           /* the index of the first of PRESSURE_COUNT */
 	char *path;                   /* of the experiment, or of dumps ("…/stem.N"); absolute */
@@ -158,14 +161,14 @@ void recording_session_aim_libraries(struct recording_session *s);
  */
 bool recording_session_signalled(struct recording_session *s);
 /*
- * Of the first nfds descriptors, poll no longer those of perf rings whose thread has ended: they would be
- * readable from now on.
+ * Find out by the first nfds descriptors whether the load or all targets have ended, and end the recording
+ * with them. Descriptors of what has ended are polled no more: they would be readable from now on.
  */
-void recording_session_forget_ended(struct recording_session *s, size_t nfds);
+void recording_session_look_at_ends(struct recording_session *s, size_t nfds);
+/* End with the targets, if nothing else is recorded. Call it when s->fds has all other descriptors. */
+void recording_session_watch_targets(struct recording_session *s);
 /* Whether threads of the program's family still run. */
 bool recording_session_has_descendants(const struct recording_session *s);
-/* The load has ended or could not run: schedule the end after the quiet period. */
-void recording_session_load_ended(struct recording_session *s);
 /* Give rings to the libraries in the load that ask for one, and note how far the rings are filled. */
 void recording_session_mark_libraries(struct recording_session *s);
 /* Count what these libraries could not record. */

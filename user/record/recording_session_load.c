@@ -88,7 +88,8 @@ bool recording_session_has_descendants(const struct recording_session *s)
 	return n.living;
 }
 
-void recording_session_load_ended(struct recording_session *s)
+/* The load has ended or could not run: schedule the end after the quiet period. */
+static void load_ended(struct recording_session *s)
 {
 	load_reap(&s->load, false);
 	s->fds.data[FD_LOAD].fd = -1;
@@ -100,12 +101,51 @@ void recording_session_load_ended(struct recording_session *s)
 				 "end, or until Ctrl-C");
 }
 
-void recording_session_forget_ended(struct recording_session *s, size_t nfds)
+void recording_session_watch_targets(struct recording_session *s)
+{
+	const struct plan *p = s->plan;
+
+	s->target_ends_at = s->fds.len;
+	if (p->load || p->program)
+		return;
+	target_ends_init(&s->target_ends, p->targets.data, p->targets.len);
+	vec_for_each(fd, &s->target_ends.fds)
+		vec_push(&s->fds, (struct pollfd){ .fd = *fd, .events = POLLIN });
+}
+
+/* What a flight recorder has in memory would be lost, so it goes on, unless it writes that at its end. */
+static void targets_ended(struct recording_session *s)
+{
+	bool ends = !s->flight || s->plan->dump_at_end;
+	struct buf b = { 0 };
+
+	target_ends_say(s->plan->targets.data, s->plan->targets.len, &b);
+	live_clear(&s->live);
+	diag_say(stderr, "%s: %s%s", plan_recorder(s->plan), b.data,
+		 ends ? "" : ": the recording goes on, so that you can dump what is in memory");
+	buf_free(&b);
+	if (ends)
+		schedule_by(&s->due, DUE_END, now_ns());
+}
+
+/* Perf rings whose thread has ended. */
+static void forget_ended(struct recording_session *s, size_t nfds)
 {
 	for (size_t i = s->perf_at; i < s->perf_at + s->nperf && i < nfds; i++) {
 		if (s->fds.data[i].revents & (POLLHUP | POLLERR))
 			s->fds.data[i].fd = -1;
 	}
+}
+
+void recording_session_look_at_ends(struct recording_session *s, size_t nfds)
+{
+	struct target_ends *e = &s->target_ends;
+
+	forget_ended(s, nfds);
+	if (s->load.pidfd >= 0 && s->fds.data[FD_LOAD].revents)
+		load_ended(s);
+	if (nfds == s->fds.len && target_ends_look(e, s->fds.data + s->target_ends_at))
+		targets_ended(s);
 }
 
 void recording_session_mark_libraries(struct recording_session *s)
