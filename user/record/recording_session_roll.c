@@ -261,7 +261,7 @@ bool recording_session_next(struct recording_session *s, uint64_t t)
 		recording_session_say_unwritten(s, err, "the recording ends");
 	if (s->flight)
 		recording_session_flight_add(s, end_ns);
-	else
+	else if (!s->failed)
 		retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
 	s->nsegments++;
 	restart(s, start_ns, &next, used);
