@@ -108,6 +108,7 @@ struct recording_session {
 	unsigned samples_asked, toggles_asked; /* by signals (-l, -y), and not done yet */
 	bool dump_asked;            /* the same (--dump-on) */
 	bool capturing, detached, over, interrupted, failed;
+	bool said_tight;            /* one segment takes more than --keep */
 	bool said_removed;          /* segments were removed because the disk was full */
 	bool orphaned;              /* the program has ended, and its descendants go on */
 	VEC(struct pollfd) fds;

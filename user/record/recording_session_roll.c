@@ -270,13 +270,31 @@ bool recording_session_next(struct recording_session *s, uint64_t t)
 	return true;
 }
 
+/* Keep to the quota, with `more` bytes beside the complete segments. Say once if it holds only one. */
+static void keep_to_quota(struct recording_session *s, uint64_t more)
+{
+	char taken[32], quota[32];
+
+	retain_make_room(s->retain, more, s->d);
+	if (s->said_tight || retain_bytes(s->retain) <= s->plan->keep_bytes)
+		return;
+	s->said_tight = true;
+	status_bytes(retain_bytes(s->retain), taken, sizeof(taken));
+	status_bytes(s->plan->keep_bytes, quota, sizeof(quota));
+	live_clear(&s->live);
+	diag_warn(s->d, "experiment '%s': --keep is %s, and one complete experiment takes %s: only the newest "
+			"is kept: give --keep several times as much%s", s->name->path, quota, taken,
+		  s->plan->archiving == ARCHIVE_NOTHING ? ", or a shorter time to --roll" :
+							  ", or leave archives out with -A off");
+}
+
 void recording_session_retain_last(struct recording_session *s)
 {
 	if (!s->plan->keep_bytes)
 		return;
 	if (!s->failed)
 		retain_add(s->retain, s->name->dirfd, s->name->name, s->name->path);
-	retain_make_room(s->retain, 0, s->d);
+	keep_to_quota(s, 0);
 }
 
 void recording_session_roll(struct recording_session *s, uint64_t t)
@@ -294,5 +312,5 @@ void recording_session_roll(struct recording_session *s, uint64_t t)
 	if (s->flight)
 		recording_session_flight_trim(s, t);
 	else if (s->plan->keep_bytes)
-		retain_make_room(s->retain, recording_bytes(s->recording), s->d);
+		keep_to_quota(s, recording_bytes(s->recording));
 }
