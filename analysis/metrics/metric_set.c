@@ -5,12 +5,12 @@
  * Names are gprofng's, so that a script works with both programs; aliases are those of
  * older releases.
  *
- * kcpu is CPU time in kernel mode: state KERNEL_CPU in every experiment, and in
- * followed processes of a kernel experiment also SYSTEM and TRAP. cpu is all time on a
- * CPU in such a recording: user plus kcpu. There system, totalcpu, total and wall
- * include KERNEL_CPU, the kernel time of processes that were not followed; gprofng
- * leaves it out of all four. kthr is a thread's time in the kernel, with or without a
- * CPU: kcpu plus all waits.
+ * kcpu is CPU time in kernel mode: the states KERNEL_CPU, SYSTEM and TRAP. It is there when
+ * a kernel experiment is open. It then counts in each open experiment, so that a program has its
+ * kernel time whether er_kernel or collect recorded it. cpu is all time on a CPU: user plus kcpu.
+ * In recordings of er_kernel system, totalcpu, total and wall include KERNEL_CPU, the kernel time of
+ * processes that were not followed; gprofng leaves it out of all four. kthr is a thread's time in
+ * the kernel, with or without a CPU: kcpu plus all waits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -163,15 +163,24 @@ static unsigned clock_sets(const struct experiment *e, int numstates)
 	return sets | IN_SYSTEM_WIDE | (sets & IN_ALL ? IN_SYSTEM_WIDE_ALL : 0);
 }
 
+static bool is_kernel_time(unsigned states)
+{
+	return states & BIT(MS_KERNEL_CPU) && !(states & BIT(MS_USER));
+}
+
 /*
- * In recordings of er_kernel kernel mode is KERNEL_CPU; where a process is followed it
- * is SYSTEM and TRAP. Returns the states to add to a metric that has one of the two.
+ * In recordings of er_kernel kernel mode is KERNEL_CPU; where a process is followed it is SYSTEM
+ * and TRAP, as in recordings of collect. Returns the states to add to a metric of kernel time, and
+ * for recordings of er_kernel those to add to a metric with SYSTEM.
  */
+static unsigned user_states(unsigned states)
+{
+	return is_kernel_time(states) ? IN_KERNEL : 0;
+}
+
 static unsigned kernel_states(unsigned states)
 {
-	if (states & BIT(MS_SYSTEM))
-		return BIT(MS_KERNEL_CPU);
-	return states & BIT(MS_KERNEL_CPU) && !(states & BIT(MS_USER)) ? IN_KERNEL : 0;
+	return user_states(states) | (states & BIT(MS_SYSTEM) ? BIT(MS_KERNEL_CPU) : 0);
 }
 
 static void name_after(struct metric *m, const struct mstate_desc *state)
@@ -188,7 +197,8 @@ static void add_clock(struct metric_set *ms, unsigned sets)
 		const struct clock_row *r = &clock_rows[i];
 		struct metric m = {
 			.name = r->name, .uname = r->uname, .abbr = r->abbr, .unit = UNIT_TIME,
-			.kind = ER_PKT_CLOCK, .select = "MSTATE", .states = r->states,
+			.kind = ER_PKT_CLOCK, .select = "MSTATE",
+			.states = r->states | user_states(r->states),
 			.kstates = r->states | kernel_states(r->states), .value = "NTICK",
 			.scale = 1000, .tag = -1,
 		};

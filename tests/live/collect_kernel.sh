@@ -28,6 +28,16 @@ check_that "a filter on TWICE counts the program in both" "$program > 1 && ($bot
 check_that "together they count it once" "($once - $kernel)^2 < (0.01 * $program + 0.02)^2" \
 	"$once, the whole system $kernel, the program $program"
 
+# Time on a CPU is in the kernel or outside, whichever recording has it.
+once_in_kernel=$("$er_print" -printmode , -metrics e.user:e.kcpu:e.cpu:name -functions k.er t.er 2>/dev/null |
+	sed 's/"//g' | awk -F, '$NF == "<Total>" { print $1 + $2 - $3, $2; exit }')
+set -- $once_in_kernel
+check_that "user and kernel CPU time are all CPU time" "${2:-0} > 0 && (${1:-9})^2 < 0.003^2" "$once_in_kernel"
+kernel_read=$("$er_print" -printmode , -filters 'MSTATE==1' -metrics e.kcpu:e.system:name -functions k.er t.er 2>/dev/null |
+	sed 's/"//g' | awk -F, '$NF == "<Total>" { print $1, $2; exit }')
+set -- $kernel_read
+check_that "a program's system time is kernel time" "${1:-0} > 0 && ${1:-0} == ${2:-9}" "$kernel_read"
+
 # Two clocks sample the same function, so they agree except for a few ticks.
 in_kernel=$(seconds_of parent_work i.user k.er)
 in_program=$(seconds_of parent_work i.user t.er)

@@ -173,6 +173,29 @@ static void test_counters(void **state)
 	}
 }
 
+/*
+ * The program's kernel time is kernel time in either recording: in the system's before the program's began,
+ * and in the program's, which counts from then on.
+ */
+static void test_kernel_time(void **state)
+{
+	struct exp_builder *sub, *program;
+	struct opened o;
+
+	sub = system_new(&o, PID);
+	exp_builder_at(sub, 5 * MS);
+	exp_builder_profile(sub, PID, "main>k:read", MS_SYSTEM, 1);
+	exp_builder_at(sub, 20 * MS);
+	exp_builder_profile(sub, PID, "main>k:read", MS_SYSTEM, 2);
+	program = program_new(&o, STATES_ALL);
+	exp_builder_profile(program, 1, "main>k:read", MS_SYSTEM, 4);
+	exp_builder_profile(program, 1, "main>k:fault", MS_TRAP, 8);
+	open_both(&o, sub, program);
+	assert_int_equal(total(&o, "kcpu"), 1 + 2 + 4 + 8);
+	assert_int_equal(total(&o, "user") + total(&o, "kcpu"), total(&o, "cpu"));
+	fixture_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_another_process),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_kernel_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
