@@ -180,6 +180,17 @@ uint32_t session_resolve_in_process(struct session *s, const struct experiment *
 	return session_resolve(s, e, index, (int64_t)((uint64_t)time_ns - (uint64_t)e->start_ns));
 }
 
+/* A recording that was not closed ends at the latest time in any of its parts. */
+static void extend_to(struct experiment *founder, const struct experiment *sub)
+{
+	int64_t later, end;
+
+	if (founder->closed || __builtin_sub_overflow(sub->start_ns, founder->start_ns, &later) ||
+	    __builtin_add_overflow(sub->end_ns, later, &end))
+		return;
+	founder->end_ns = end > founder->end_ns ? end : founder->end_ns;
+}
+
 static int add_founder(struct session *s, const char *path)
 {
 	struct experiment *e = experiment_open(path, s->diag);
@@ -193,6 +204,8 @@ static int add_founder(struct session *s, const char *path)
 	vec_for_each(name, &subs) {
 		struct experiment *sub = experiment_open_sub(e, *name);
 
+		if (sub)
+			extend_to(e, sub);
 		if (sub && is_wanted(s, sub))
 			add_experiment(s, sub);
 		else if (sub)

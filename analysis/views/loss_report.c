@@ -99,6 +99,14 @@ static uint64_t sum_of(const struct experiment *e, const char *element, const ch
 	return sum;
 }
 
+static const char *wrong_text(uint64_t produced, uint64_t recorded, uint64_t lost, uint64_t found)
+{
+	if (recorded + lost != produced)
+		return "  *** recorded and lost do not add up to produced";
+	return found == recorded ? "" : "  *** not as many as were recorded";
+}
+
+/* The counts of an experiment that was not closed belong to different moments: they need not agree. */
 static void put_ring(struct table *t, struct loss_report *a, enum er_ring kind, bool wrong_only)
 {
 	const struct ring_desc *ring = &ring_descs[kind];
@@ -107,6 +115,7 @@ static void put_ring(struct table *t, struct loss_report *a, enum er_ring kind, 
 		int64_t cpu = element_int(el, "cpu");
 		uint64_t produced = element_int(el, "produced");
 		uint64_t recorded = element_int(el, "recorded"), lost = element_int(el, "lost");
+		const char *wrong;
 		uint64_t found = 0;
 
 		if (strcmp(el->name, ring->element))
@@ -114,15 +123,12 @@ static void put_ring(struct table *t, struct loss_report *a, enum er_ring kind, 
 		if (cpu >= 0 && (size_t)cpu < a->by_cpu.len)
 			found = ring_distinct(&a->by_cpu.data[cpu], kind);
 		found += element_int(el, "folded");
-		if (wrong_only && recorded + lost == produced && found == recorded)
+		wrong = a->e->closed ? wrong_text(produced, recorded, lost, found) : "";
+		if (wrong_only && !*wrong)
 			continue;
 		put_line(t, "  CPU %" PRId64 ": %" PRIu64 " %s produced, %" PRIu64 " recorded, %" PRIu64
 			 " lost; %" PRIu64 " in the packets%s", cpu, produced,
-			 produced == 1 ? ring->one : ring->many, recorded, lost, found,
-			 recorded + lost == produced && found == recorded ? "" :
-			 recorded + lost != produced ?
-				 "  *** recorded and lost do not add up to produced" :
-				 "  *** not as many as were recorded");
+			 produced == 1 ? ring->one : ring->many, recorded, lost, found, wrong);
 	}
 }
 
@@ -159,7 +165,8 @@ struct record_loss loss_report_records(struct loss_report *a)
 			if (cpu < a->by_cpu.len)
 				found = ring_distinct(&a->by_cpu.data[cpu], kind);
 			found += element_int(el, "folded");
-			r.missing[kind] += recorded > found ? recorded - found : 0;
+			*(a->e->closed ? &r.missing[kind] : &r.unwritten[kind]) +=
+				recorded > found ? recorded - found : 0;
 		}
 	}
 	return r;

@@ -197,25 +197,55 @@ static void put_part(struct buf *b, size_t left, const char *fmt, ...)
 	free(text);
 }
 
-/*
- * Say that nothing was lost, with the counts that are not zero: "61 samples, 231 waits and 15961
- * overflows of counters".
- */
-static void put_nothing_lost(struct table *t, const struct record_loss *r)
+/* The counts that are not zero: "61 samples, 231 waits and 15961 overflows of counters". */
+static void put_counts(struct buf *b, const uint64_t counts[ER_RINGS])
 {
-	struct buf b = { 0 };
 	size_t left = 0;
 
 	for (int k = 0; k < ER_RINGS; k++)
-		left += r->produced[k] != 0;
+		left += counts[k] != 0;
 	for (int k = 0; k < ER_RINGS; k++) {
-		uint64_t n = r->produced[k];
+		uint64_t n = counts[k];
 
 		if (n || (k == ER_RING_CLOCK && !left))
-			put_part(&b, left ? --left : 0, "%" PRIu64 " %s", n,
+			put_part(b, left ? --left : 0, "%" PRIu64 " %s", n,
 				 n == 1 ? ring_descs[k].one : ring_descs[k].many);
 	}
+}
+
+static uint64_t sum_of(const uint64_t counts[ER_RINGS])
+{
+	uint64_t sum = 0;
+
+	for (int k = 0; k < ER_RINGS; k++)
+		sum += counts[k];
+	return sum;
+}
+
+static void put_nothing_lost(struct table *t, const struct record_loss *r)
+{
+	struct buf b = { 0 };
+
+	put_counts(&b, r->produced);
 	put_line(t, "Nothing was lost: %s produced, all recorded.", b.data);
+	buf_free(&b);
+}
+
+/* Say what is known of a recording that was not closed. */
+static void put_last_count(struct table *t, const struct record_loss *r)
+{
+	struct buf b = { 0 };
+
+	if (!sum_of(r->produced))
+		return;
+	put_counts(&b, r->produced);
+	put_line(t, "  At the recorder's last count %s were produced%s", b.data,
+		 sum_of(r->lost) ? "" : ", and none was lost");
+	if (sum_of(r->unwritten)) {
+		buf_clear(&b);
+		put_counts(&b, r->unwritten);
+		put_line(t, "  Of these, %s are not in the experiment: they were not written yet, or never", b.data);
+	}
 	buf_free(&b);
 }
 
@@ -264,7 +294,7 @@ size_t losses_ends(const struct experiment *e, char *ret[LOSSES_ENDS])
 				     element_get(unwritten, "error") ? element_get(unwritten, "error") : "");
 	if (!e->closed)
 		ret[n++] = xstrdup("The recording was not closed: its recorder still runs, was killed, or could "
-				   "not write; losses of its last second are not known");
+				   "not write; losses of its last 5 seconds are not known");
 	return n;
 }
 
@@ -282,13 +312,9 @@ static void put_ends(struct table *t, const struct experiment *e)
 /* Say how many records were lost on the way, and how many are missing for no known reason. */
 static void put_records(struct table *t, const struct experiment *e, const struct record_loss *r)
 {
-	bool explained = limit_reached(e) || find(e, "unwritten") || !e->closed;
-	uint64_t lost = 0, missing = 0;
+	bool explained = limit_reached(e) || find(e, "unwritten");
+	uint64_t lost = sum_of(r->lost) - r->lost[ER_RING_WAIT], missing = sum_of(r->missing);
 
-	for (int k = 0; k < ER_RINGS; k++) {
-		lost += k == ER_RING_WAIT ? 0 : r->lost[k];
-		missing += r->missing[k];
-	}
 	if (lost)
 		put_line(t, "  %" PRIu64 " record%s found no room in a ring, because er_kernel did not get a CPU "
 			 "in time: record at a lower rate (-p, or larger intervals of -h)", lost, plural(lost));
@@ -323,12 +349,10 @@ void losses_put(struct table *t, const struct session *s, const struct experimen
 		const struct record_loss *r)
 {
 	const struct exp_element *stacks = find(founder, "stacks");
-	uint64_t nstacks = stacks ? element_int(stacks, "lost") : 0, records = 0;
+	uint64_t nstacks = stacks ? element_int(stacks, "lost") : 0;
 	size_t narchives = unarchived(s, founder);
 
-	for (int k = 0; k < ER_RINGS; k++)
-		records += r->lost[k] + r->missing[k];
-	if (records || nstacks)
+	if (sum_of(r->lost) || sum_of(r->missing) || nstacks)
 		put_lost(t, r, nstacks);
 	else if (!founder->closed || limit_reached(founder) || find(founder, "unwritten") ||
 		 narchives || any_dropped(founder))
@@ -336,6 +360,8 @@ void losses_put(struct table *t, const struct session *s, const struct experimen
 	else
 		put_nothing_lost(t, r);
 	put_ends(t, founder);
+	if (!founder->closed)
+		put_last_count(t, r);
 	put_records(t, founder, r);
 	if (narchives)
 		put_line(t, "  %zu binar%s not archived, because %s: functions may have no names on "

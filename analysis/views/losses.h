@@ -13,10 +13,11 @@
 
 /*
  * Records of the kinds that have names: sent by BPF, lost on the way, and not among the packets
- * though recorded.
+ * though recorded. Of an experiment that was not closed these may still come: its counts and its packets
+ * are written at different moments. They are `unwritten`, not `missing`.
  */
 struct record_loss {
-	uint64_t produced[ER_RINGS], lost[ER_RINGS], missing[ER_RINGS];
+	uint64_t produced[ER_RINGS], lost[ER_RINGS], missing[ER_RINGS], unwritten[ER_RINGS];
 };
 
 /* Add the lines for a founder that has a recorder.xml. */

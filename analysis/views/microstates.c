@@ -56,6 +56,7 @@ struct microstates {
 	bool by_process;
 	bool folds;        /* those that the recorder folded are one row */
 	bool checked;      /* against threads.xml */
+	bool unclosed;     /* a recording was not closed: its threads.xml is older than its packets */
 	struct metric_sort sort;
 	size_t nmetrics;
 	struct intern ids;
@@ -161,6 +162,12 @@ static void count_hit(void *ctx, const struct hit *h, const struct amount *amoun
 		e->nall++;
 }
 
+/* Of a recording that was not closed, threads.xml may be missing, or older than the packets. */
+static bool is_unclosed(const struct entry *e)
+{
+	return !e->key.founder->closed;
+}
+
 static bool is_part(const struct entry *e)
 {
 	return e->nall > e->npackets || e->shared;
@@ -181,6 +188,12 @@ static struct key thread_key(const struct microstates *m, const struct experimen
 static void add_walls(struct microstates *m)
 {
 	vec_for_each(ep, &m->v->session->experiments) {
+		const struct experiment *founder = (*ep)->founder ? (*ep)->founder : *ep;
+
+		if (!founder->closed) {
+			m->unclosed = true;
+			continue;
+		}
 		vec_for_each(th, &(*ep)->threads) {
 			struct key k = thread_key(m, *ep, th);
 			struct entry *e = m->v->filter ? find_entry(m, &k) : need_entry(m, &k);
@@ -334,18 +347,18 @@ static void put_legend(struct table *t, const struct entry *total)
 
 /* Note what was checked, if all of it agrees. */
 static void put_checked(const struct microstates *m, struct table *t, int64_t wall, size_t nthreads,
-			size_t nparts)
+			size_t nparts, size_t nrows)
 {
-	if (!m->entries.len)
+	if (!nrows)
 		put_note(t, "No time in a state %s.", m->v->filter ? "passes the filter" :
 			 "was recorded");
-	else if (nparts == m->entries.len)
+	else if (nparts == nrows)
 		put_note(t, "Not compared with the time in the recording: the filter cut %s.",
 			 nparts == 1 ? "the row" : "each row");
 	else if (nparts)
 		put_note(t, "Checked %zu of %zu rows: their states add up to their time in the "
 			 "recording, %.3f sec. of %zu thread%s. Rows cut by the filter cannot be checked.",
-			 m->entries.len - nparts, m->entries.len, wall / 1e9, nthreads,
+			 nrows - nparts, nrows, wall / 1e9, nthreads,
 			 nthreads == 1 ? "" : "s");
 	else
 		put_note(t, "Checked: the states of each row add up to its time in the recording, "
@@ -356,11 +369,14 @@ static void put_checked(const struct microstates *m, struct table *t, int64_t wa
 static void put_check(struct microstates *m, struct table *t)
 {
 	int64_t wall = 0, missing = 0, much = 0;
-	size_t nmissing = 0, nmuch = 0, nthreads = 0, nparts = 0, nshared = 0;
+	size_t nmissing = 0, nmuch = 0, nthreads = 0, nparts = 0, nshared = 0, nrows = 0;
 
 	vec_for_each(e, &m->entries) {
 		int64_t sum = sum_of(e);
 
+		if (is_unclosed(e))
+			continue;
+		nrows++;
 		nparts += is_part(e);
 		nshared += e->shared && !e->sums;
 		if (is_part(e))
@@ -376,7 +392,7 @@ static void put_check(struct microstates *m, struct table *t)
 		}
 	}
 	if (!nmissing && !nmuch)
-		put_checked(m, t, wall, nthreads, nparts);
+		put_checked(m, t, wall, nthreads, nparts, nrows);
 	if (nshared)
 		put_note(t, "Rows of %zu short-lived thread%s lack time that no record represents: "
 			 "rows \"short-lived threads\" have its sum.", nshared, nshared == 1 ? "" : "s");
@@ -395,8 +411,10 @@ static void put_notes(struct microstates *m, struct table *t, const struct entry
 	put_legend(t, total);
 	if (m->checked)
 		put_check(m, t);
-	else
+	else if (!m->unclosed)
 		put_note(t, "Not compared with the time in the recording: there is no threads.xml.");
+	if (m->unclosed)
+		put_note(t, "Not compared with the time in the recording: the recording was not closed.");
 }
 
 static void put_name(const struct microstates *m, const struct key *k, struct buf *b)

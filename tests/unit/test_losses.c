@@ -3,7 +3,6 @@
 #include "analysis/views/table.h"
 #include "tests/unit/session_fixture.h"
 
-
 static const char *line_with(const struct table *t, const char *part)
 {
 	for (size_t i = 0; i < t->rows.len; i++) {
@@ -12,6 +11,7 @@ static const char *line_with(const struct table *t, const char *part)
 	}
 	return NULL;
 }
+static bool full; /* `header full' */
 
 /* Two samples, numbers 0 and 1, and the recorder's counts. */
 static void header_of(const char *recorder, bool closed, struct table *t)
@@ -29,7 +29,7 @@ static void header_of(const char *recorder, bool closed, struct table *t)
 	else
 		exp_builder_abandon(o.builder);
 	fixture_open_built(&o);
-	assert_int_equal(view_header_short(&o.view, NULL, t, &o.diag), 0);
+	assert_int_equal((full ? view_header : view_header_short)(&o.view, NULL, t, &o.diag), 0);
 	fixture_free(&o);
 }
 
@@ -161,12 +161,47 @@ static void test_not_closed(void **state)
 	table_free(&t);
 }
 
+/*
+ * The recorder counts at another moment than it writes packets. What an experiment that was not closed lacks
+ * so far is no loss; what the recorder counted as lost is.
+ */
+static void test_still_recorded(void **state)
+{
+	static const char counted[] = "<recorder state=\"running\"/>\n"
+		"<ring cpu=\"0\" produced=\"9\" recorded=\"8\" lost=\"0\"/>\n"
+		"<waitring cpu=\"0\" produced=\"1\" recorded=\"1\" lost=\"0\"/>\n";
+	static const char losing[] = "<recorder state=\"running\"/>\n"
+		"<ring cpu=\"0\" produced=\"9\" recorded=\"2\" lost=\"7\"/>\n";
+	struct table t;
+
+	header_of(counted, false, &t);
+	assert_null(line_with(&t, "*** Lost"));
+	assert_non_null(line_with(&t, "last count 9 samples and 1 wait were produced, and none was lost"));
+	assert_non_null(line_with(&t, "Of these, 6 samples and 1 wait are not in the experiment: "));
+	table_free(&t);
+	header_of(losing, false, &t);
+	assert_non_null(line_with(&t, "*** Lost: 7 of 9 samples (77.78 %)"));
+	assert_null(line_with(&t, "none was lost"));
+	assert_null(line_with(&t, "Of these"));
+	table_free(&t);
+	full = true;
+	header_of(counted, false, &t);
+	assert_non_null(line_with(&t, "CPU 0: 9 samples produced, 8 recorded, 0 lost; 2 in the packets"));
+	assert_null(line_with(&t, "  *** "));
+	table_free(&t);
+	header_of(counted, true, &t);
+	assert_non_null(line_with(&t, "  *** "));
+	table_free(&t);
+	full = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_details), cmocka_unit_test(test_archives),
 		cmocka_unit_test(test_archives_reason), cmocka_unit_test(test_not_closed),
+		cmocka_unit_test(test_still_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -344,6 +344,28 @@ static void test_subs(void **state)
 	fixture_free(&o);
 }
 
+/* A recording that was not closed ends with its last packet, whichever part has it. */
+static void test_end_of_parts(void **state)
+{
+	for (int closed = 0; closed < 2; closed++) {
+		struct exp_builder *sub;
+		struct opened o;
+
+		fixture_new(&o);
+		sub = exp_builder_sub(o.builder, "_b_PID_12.1.er", "/bin/b x", 12);
+		exp_builder_profile(o.builder, 1, "main", MS_USER, 3);
+		exp_builder_profile(sub, 12, "main", MS_USER, 7);
+		exp_builder_abandon(sub);
+		if (closed)
+			exp_builder_close(o.builder);
+		else
+			exp_builder_abandon(o.builder);
+		fixture_open_built(&o);
+		assert_int_equal(o.session->experiments.data[0]->end_ns, (closed ? 3 : 7) * BUILDER_TICK_NS);
+		fixture_free(&o);
+	}
+}
+
 static void test_not_there(void **state)
 {
 	struct diag d = { 0 };
@@ -367,6 +389,7 @@ int main(void)
 		cmocka_unit_test(interpreters_of_generated_code),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_missing_object),
 		cmocka_unit_test(test_subs),	       cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_end_of_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

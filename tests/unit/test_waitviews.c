@@ -266,6 +266,31 @@ static void test_missing(void **state)
 	fixture_free(&o);
 }
 
+/* Packets of a recording that was not closed may be newer than its threads.xml, or older. */
+static void test_states_not_closed(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	exp_builder_profile(o.builder, 1, "main", MS_USER, 60);
+	exp_builder_profile(o.builder, 2, "main", MS_USER, 60);
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"4711\" tid=\"1\" end=\"10000000\" run=\"10000000\"/>"
+		       "<thread pid=\"4711\" tid=\"2\" end=\"90000000\" run=\"60000000\"/>");
+	exp_builder_abandon(o.builder);
+	fixture_open_built(&o);
+	view_microstates(&o.view, false, NULL, &t, &o.diag);
+	assert_true(noted(&t, "Not compared with the time in the recording: the recording was not closed."));
+	assert_false(noted(&t, "***"));
+	assert_false(noted(&t, "Checked"));
+	assert_false(noted(&t, "no threads.xml"));
+	assert_int_equal(row_of(&t, "<Total>")->cells[0].i, 120 * MS);
+	assert_int_equal(row_of(&t, "<Total>")->cells[column_of(&t, "Not", "known")].i, 0);
+	table_free(&t);
+	fixture_free(&o);
+}
+
 static void assert_checked(struct opened *o, const char *filter, const char *note)
 {
 	struct table t = { 0 };
@@ -453,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_counted_locks), cmocka_unit_test(test_counts_without_waits),
 		cmocka_unit_test(test_cpu_of_unrecorded), cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_states),	  cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_states_not_closed),
 		cmocka_unit_test(test_unchecked), cmocka_unit_test(test_interrupts), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_circle),	  cmocka_unit_test(test_foreign),
 	};
