@@ -328,6 +328,16 @@ static void put_gos(struct table *t, const struct experiment *e)
 	}
 }
 
+static void put_pauses(struct table *t, const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, "paused"))
+			put_line(t, "Paused %" PRId64 " time%s, %.3f sec. in all, which are in no "
+				 "thread's time", element_int(el, "count"),
+				 plural(element_int(el, "count")), element_int(el, "ns") / 1e9);
+	}
+}
+
 /* Add what happened to the machine during the recording. */
 static void put_machine(struct table *t, const struct experiment *e)
 {
@@ -335,10 +345,6 @@ static void put_machine(struct table *t, const struct experiment *e)
 		if (!strcmp(el->name, "suspended"))
 			put_line(t, "  The machine was suspended for %.3f sec., which are in no time "
 				 "here", element_int(el, "ns") / 1e9);
-		else if (!strcmp(el->name, "paused"))
-			put_line(t, "  Paused %" PRId64 " time%s, %.3f sec. in all, which are in no "
-				 "thread's time", element_int(el, "count"),
-				 plural(element_int(el, "count")), element_int(el, "ns") / 1e9);
 		else if (!strcmp(el->name, "hotplug"))
 			put_line(t, "  CPU %" PRId64 " went offline or came online: %" PRId64 " time%s",
 				 element_int(el, "cpu"), element_int(el, "count"),
@@ -447,6 +453,7 @@ void loss_report_brief(struct table *t, struct loss_report *a)
 	if (!a)
 		return;
 	records = loss_report_records(a);
+	put_pauses(t, a->e);
 	put_probes(t, a->e);
 	put_span_losses(t, a->e);
 	losses_put(t, a->session, a->e, &records);
@@ -472,6 +479,7 @@ void loss_report_summary(struct table *t, struct loss_report *a)
 	put_pythons(t, a->e);
 	put_gos(t, a->e);
 	unwinding_summary(t, a->e);
+	put_pauses(t, a->e);
 	put_machine(t, a->e);
 	put_differences(t, a->e);
 	put_cost(t, a->e);

@@ -105,6 +105,27 @@ static void test_details(void **state)
 	table_free(&t);
 }
 
+/* Threads' times are shorter by the pauses than the recording: both reports say it, once. */
+static void test_pauses(void **state)
+{
+	__cleanup(freep) char *text = xasprintf("%s<paused count=\"2\" ns=\"1500000000\"/>\n", whole);
+
+	for (full = false;; full = true) {
+		size_t n = 0;
+		struct table t;
+
+		header_of(text, true, &t);
+		for (size_t i = 0; i < t.rows.len; i++)
+			n += !strcmp(t.rows.data[i].cells[0].s,
+				     "Paused 2 times, 1.500 sec. in all, which are in no thread's time");
+		assert_int_equal(n, 1);
+		table_free(&t);
+		if (full)
+			break;
+	}
+	full = false;
+}
+
 /* A binary is in a stack and not in the archives, and it was not left out on purpose. */
 static void test_archives(void **state)
 {
@@ -201,7 +222,7 @@ int main(void)
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_details), cmocka_unit_test(test_archives),
 		cmocka_unit_test(test_archives_reason), cmocka_unit_test(test_not_closed),
-		cmocka_unit_test(test_still_recorded),
+		cmocka_unit_test(test_still_recorded), cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
