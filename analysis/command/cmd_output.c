@@ -80,6 +80,7 @@ static int cmd_limit(struct shell *sh, int argc, char **argv)
 					  "all",
 					  s);
 		sh->view.limit = n;
+		sh->view.limit_given = true;
 	}
 	snprintf(text, sizeof(text), "%zu", sh->view.limit);
 	shell_reply(sh, sh->view.limit ? text : "0 (no limit)");

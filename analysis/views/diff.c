@@ -258,7 +258,7 @@ static enum change judge(const struct diff *x, const struct difference *d)
 /* The rows of a metric and a flavor: the total of the metric, and what changed. */
 static void put_rows(struct diff *x, const struct compared *c, const char *what, int group)
 {
-	size_t most = x->v->limit ? x->v->limit : SHOWN, nshown = 0;
+	size_t most = view_most(x->v, SHOWN), nshown = 0;
 
 	vec_sort(&x->rows, difference_cmp);
 	vec_for_each(d, &x->rows) {

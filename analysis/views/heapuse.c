@@ -105,6 +105,7 @@ int view_heapuse(struct view_state *v, struct table *t, struct diag *d)
 {
 	struct passed passed = { .leaks = v->metric_set->leaks };
 	bool sampled = leaks_sampled(v->session);
+	size_t most = view_most(v, PARTS);
 	heap_changes changes;
 
 	if (!v->metric_set->leaks)
@@ -114,7 +115,7 @@ int view_heapuse(struct view_state *v, struct table *t, struct diag *d)
 	leaks_changes(v->session, v->filter ? &passed.packets : NULL, &changes);
 	put_columns(t, sampled, v->errors);
 	if (changes.len)
-		put_parts(t, &changes, !v->limit ? PARTS : v->limit < PARTS_MOST ? v->limit : PARTS_MOST, sampled);
+		put_parts(t, &changes, most < PARTS_MOST ? most : PARTS_MOST, sampled);
 	if (sampled)
 		put_note(t, "~ marks an estimate: only a sample of the allocations was recorded%s.",
 			 v->errors ? "" : "; `errors on' shows standard errors");

@@ -17,7 +17,7 @@ enum { SHOWN = 20 };
 
 struct longest {
 	struct wait_report w; /* first member: the report's functions are given its address */
-	size_t most;
+	size_t most;          /* waits to show */
 	VEC(struct single_wait) waits;
 	bool no_work;         /* kernel threads without work were left out */
 	int64_t floor_ns;     /* waits shorter than this are not among the longest */
@@ -56,7 +56,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 		return;
 	}
 	vec_push(&l->waits, single_wait_of(h));
-	if (l->waits.len >= 2 * l->most + SHOWN)
+	if (l->waits.len / 2 >= l->most && l->waits.len >= 2 * l->most + SHOWN)
 		forget_short(l);
 }
 
@@ -90,15 +90,15 @@ static void put_wait(struct longest *l, const struct single_wait *lw)
 
 static void put_notes(struct longest *l)
 {
-	if (l->waits.len == l->most && !l->w.v->limit)
-		put_note(l->w.t, "The %zu longest; `limit n' shows n.", l->most);
+	if (l->waits.len == l->most && !l->w.v->limit_given)
+		put_note(l->w.t, "The %zu longest; `limit n' shows n, and `limit 0' all.", l->most);
 	if (l->no_work)
 		put_note(l->w.t, "Kernel threads that had no work are left out.");
 }
 
 int view_longest(struct view_state *v, struct table *t, struct diag *d)
 {
-	struct longest l = { .most = v->limit ? v->limit : SHOWN };
+	struct longest l = { .most = view_most(v, SHOWN) };
 
 	t->name = "longest";
 	t->title = "Single waits, longest first";

@@ -184,7 +184,7 @@ static bool is_listed(const struct list *l, uint32_t name)
 static void put_notes(struct list *l, size_t most)
 {
 	if (l->rows.len == most && !l->v->limit)
-		put_note(l->t, "The %zu slowest; `limit n' shows n.", most);
+		put_note(l->t, "The %zu slowest; `limit n' shows n, and `limit 0' all.", most);
 	put_note(l->t, "`span NAME N' shows a call.");
 	for (size_t i = 0; i < l->sp->names.len; i++) {
 		const struct span_name *n = &l->sp->names.data[i];
@@ -198,7 +198,7 @@ static void put_notes(struct list *l, size_t most)
 int view_span_list(struct view_state *v, struct table *t, struct diag *d)
 {
 	struct list l = { .v = v, .t = t, .sp = session_spans(v->session) };
-	size_t most = v->limit ? v->limit : SHOWN;
+	size_t most = view_most(v, SHOWN);
 
 	t->name = "span_list";
 	t->title = "Calls of spans, slowest first";

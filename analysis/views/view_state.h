@@ -31,6 +31,7 @@ struct view_state {
 	const struct metric_set *metric_set;
 	struct metric_list metrics, cmetrics, imetrics, dmetrics;
 	struct metric_sort sort, csort, isort, dsort;
+	bool limit_given; /* by the command limit: 0 then means all, also where the default is some */
 	size_t limit; /* most rows shown, counting <Total> as gprofng does; 0: all */
 	enum name_form name;
 	bool name_object;      /* function names end in "[object]" */
@@ -56,6 +57,12 @@ void view_state_changed(struct view_state *v);
  * Give the lists of index, memory and data objects the metrics and sort order of the function
  * list.
  */
+/* Most rows of a list that shows `otherwise` rows if no limit was given; SIZE_MAX: all. */
+static inline size_t view_most(const struct view_state *v, size_t otherwise)
+{
+	return v->limit ? v->limit : v->limit_given ? SIZE_MAX : otherwise;
+}
+
 void view_objects_follow(struct view_state *v);
 void view_sorts_follow(struct view_state *v);
 

@@ -285,7 +285,7 @@ void wait_report_run(struct wait_report *w, const struct wait_view *view, struct
 
 size_t wait_rows_shown(const struct wait_report *w, size_t n)
 {
-	size_t most = w->v->limit ? w->v->limit : ROWS_SHOWN;
+	size_t most = view_most(w->v, ROWS_SHOWN);
 
 	/* One row for the remainder would take as much room as the single row that it sums up. */
 	return n <= most || (!w->v->limit && n == most + 1) ? n : most;

@@ -248,6 +248,16 @@ static void test_longest(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(t.rows.data[i].cells[1].i, (200 - i) * MS);
 	table_free(&t);
+	o.view.limit = 0;
+	assert_int_equal(view_longest(&o.view, &t, &o.diag), 0);
+	assert_int_equal(t.rows.len, 20);
+	table_free(&t);
+	o.view.limit_given = true;
+	assert_int_equal(view_longest(&o.view, &t, &o.diag), 0);
+	assert_int_equal(t.rows.len, 200);
+	assert_int_equal(t.rows.data[199].cells[1].i, MS);
+	assert_int_equal(t.notes.len, 0);
+	table_free(&t);
 	fixture_free(&o);
 }
 
