@@ -248,7 +248,7 @@ enum er_wait_flags {
  * An interval off the CPU, from the switch out to the switch in. The thread is first blocked in
  * `state`, unless it was preempted; then it waits for a CPU. A weight is the time that a part of
  * the record represents: the sum of the distances of the sample points in that part, 0 if there
- * is none. The weight of a part of a traced wait is its length.
+ * is none. The weight of a long part, and of a part of a traced wait, is its length.
  */
 struct er_wait {
 	struct er_header h;    /* time: when the thread got a CPU again, or the recording ended */
@@ -295,7 +295,7 @@ struct er_total {
 	__u64 user_ns, system_ns;    /* SPLIT: exact; else the kernel's utime and stime since begin */
 	__u64 off_ns[ER_OFF_STATES];
 	__u64 rest_ns[ER_OFF_STATES];
-	__u64 rest_stack[ER_OFF_STATES]; /* id, of the last recorded wait in the state; 0: none */
+	__u64 rest_stack[ER_OFF_STATES]; /* id, of the last wait in the state that was chosen by points; 0: none */
 	__u64 nwaits, npreempted;    /* voluntary and involuntary switches */
 	__u64 minflt, majflt;
 	__u64 ncalls;                /* system calls; counted only with SPLIT */

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sample points on each thread's time in each state, er_distance apart on average. A part of a wait
- * that contains points is recorded; its weight is the sum of the distances that end at its points.
+ * The choice of waits to record, by state. A part of a wait that lasts at least er_distance is always
+ * recorded, and its weight is its length. So the time and the number of long waits are exact.
+ *
+ * The shorter parts of a thread's waits, one after the other, are a time with sample points, er_distance
+ * apart on average. A part that contains points is recorded; its weight is the sum of the distances that
+ * end at its points. Long parts have no place in that time: if they had, their weights would be multiples
+ * of a distance, and would represent short waits before them.
  * Distances are random, uniform between 1/2 and 3/2 of the mean: a fixed distance could fall in
  * step with the load. The time after the last point counts towards the next one, in a later wait;
  * if each wait started anew short ones would never be chosen. A point's weight is at most the time
@@ -13,7 +18,7 @@
 
 enum {
 	POINTS_STATES = 8, /* ER_OFF_STATES, rounded up to a power of two for the verifier */
-	POINTS_WALK = 6,   /* points of one wait that are set one by one */
+	POINTS_WALK = 6,   /* more than a part below er_distance can contain */
 };
 
 /* A thread's points, by state. */
@@ -29,26 +34,23 @@ static __always_inline __u32 points_random(__u32 below)
 	return (__u64)bpf_get_prandom_u32() * below >> 32;
 }
 
-/* The distance that follows the distance `last`. */
-static __always_inline __u32 points_gap(__u32 last)
+/* The distance that follows the distance `last`, where the mean is `d`. */
+static __always_inline __u32 points_gap(__u32 last, __u32 d)
 {
-	__u32 d = er_distance;
-
 	if (last <= d / 4)
 		d /= 2;
 	return d / 2 + points_random(d);
 }
 
 /*
- * A part of `len` ns has reached the next point, which was `left` ns ahead. Sets the following
- * points. Returns the sum of the distances that ended. In a long part only the first points are set
- * one by one; the last one is then placed at random, less than a mean distance before the end.
+ * A part of `len` ns, below er_distance, has reached the next point, which was `left` ns ahead. Sets the
+ * following points. Returns the sum of the distances that ended.
  */
 __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len);
 __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
 {
 	__u64 weight = 0, over;
-	__u32 gap;
+	__u32 gap, d = er_distance;
 
 	if (!t)
 		return 0;
@@ -56,7 +58,7 @@ __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
 	gap = t->gap[state];
 	over = len - t->left[state];
 	if (!gap) {
-		gap = 1 + points_random(er_distance / 4);
+		gap = 1 + points_random(d / 4);
 		over = len - gap;
 		if (len < gap) {
 			t->gap[state] = gap;
@@ -66,21 +68,15 @@ __noinline __u64 er_points_lay(struct er_points *t, __u32 state, __u64 len)
 	}
 	for (int i = 0; i < POINTS_WALK; i++) {
 		weight += gap;
-		gap = points_gap(gap);
-		if (over < gap) {
-			t->gap[state] = gap;
-			t->left[state] = gap - over;
-			return weight;
-		}
+		gap = points_gap(gap, d);
+		if (over < gap)
+			break;
 		over -= gap;
 	}
-	weight += gap;
-	gap = points_random(er_distance);
-	if (gap > over)
-		gap = over;
-	weight += over - gap;
-	t->left[state] = 1 + points_random(er_distance);
-	t->gap[state] = gap + t->left[state];
+	if (over >= gap) /* er_distance has just become much smaller; the remainder has this time */
+		over = 0;
+	t->gap[state] = gap;
+	t->left[state] = gap - over;
 	return weight;
 }
 
@@ -89,6 +85,8 @@ static __always_inline __u64 points_weigh(struct er_points *t, __u32 state, __u6
 {
 	__u32 left;
 
+	if (len >= er_distance)
+		return len;
 	state &= POINTS_STATES - 1;
 	left = t->left[state];
 	if (len < left) {

@@ -106,6 +106,32 @@ static void test_open_wait_is_divided(void **state)
 }
 
 /*
+ * A wait that represents itself alone, from 2500 to 3500, is cut at 3000; the sample points before it are
+ * 100 ago. It has the time after the cut. The next wait that is chosen has the 100.
+ */
+static void test_long_wait_is_divided(void **state)
+{
+	struct cuts *c = cuts_new();
+	struct er_total a = total_at(3000, 700, ER_TOTAL_CUT);
+	struct er_total end = total_at(5000, 1400, ER_TOTAL_ENDED);
+	struct er_wait whole = sleep_until(3500, 1000, 1000), after = sleep_until(4000, 150, 150);
+	struct er_wait next = sleep_until(4500, 30, 130);
+
+	a.rest_ns[ER_OFF_SLEEP] = 500 + 100;
+	cut(c, &a);
+	assert_int_equal(cuts_wait(c, &whole), CUT_BLOCKED);
+	assert_int_equal(whole.blocked_ns, 500);
+	assert_int_equal(whole.blocked_weight, 500);
+	cuts_wait(c, &after); /* long, too: it takes nothing from the points before the cut */
+	assert_int_equal(after.blocked_weight, 150);
+	cuts_wait(c, &next);
+	assert_int_equal(next.blocked_weight, 30);
+	cuts_total(c, &end);
+	assert_int_equal(end.rest_ns[ER_OFF_SLEEP], 1400 - 700 - 500 - 150 - 30);
+	cuts_free(c);
+}
+
+/*
  * The thread slept from 2000 to 2600, but the iterator still found it asleep at 3000. The wait is
  * counted once. One that ended before the open one began takes nothing from it.
  */
@@ -239,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_totals_add_up),
 		cmocka_unit_test(test_prediction_was_too_large),
 		cmocka_unit_test(test_open_wait_is_divided),
+		cmocka_unit_test(test_long_wait_is_divided),
 		cmocka_unit_test(test_cut_in_the_run_queue),
 		cmocka_unit_test(test_a_wait_that_the_cut_took_for_open),
 		cmocka_unit_test(test_late_waits),

@@ -50,10 +50,8 @@ static double share(const uint32_t *lens, int n, uint64_t total)
 		first += i ? 0 : w;
 		assert_true(all <= time);
 	}
-	/*
-	 * The time not yet weighed is below the longest distance, or twice that after a long wait.
-	 */
-	assert_true(time - all < 2 * er_distance);
+	/* The time not yet weighed is below the longest distance. */
+	assert_true(time - all < er_distance * 3 / 2);
 	return (double)first / all;
 }
 
@@ -82,30 +80,37 @@ static void test_short_among_long(void **state)
 	check_share(share(far, 2, 10 * hour), 1 / 1000., 0.0005);
 }
 
-/* Longer than the longest distance: always recorded. */
+/*
+ * As long as the distance: always recorded, and represents itself alone, whatever came before. The points
+ * of the short ones do not move.
+ */
 static void test_long_always(void **state)
 {
 	struct er_points p = { 0 };
 
 	for (int i = 0; i < 100000; i++) {
+		uint64_t len = er_distance + (i % 2 ? bpf_get_prandom_u32() : 0);
+		struct er_points before;
+
 		points_weigh(&p, 1, bpf_get_prandom_u32() % (5 * MS));
-		assert_true(points_weigh(&p, 1, 15 * MS + 1) > 0);
+		before = p;
+		assert_int_equal(points_weigh(&p, 1, len), len);
+		assert_memory_equal(&p, &before, sizeof(p));
 	}
 }
 
-/*
- * For a wait of any length the weight is at most two distances below the time, and never above it.
- */
-static void test_very_long(void **state)
+/* … also after the distance became smaller, while the next point is still far ahead. */
+static void test_long_after_a_change(void **state)
 {
-	for (int i = 0; i < 1000; i++) {
-		struct er_points p = { 0 };
-		uint64_t w = points_weigh(&p, 2, 24 * hour);
+	struct er_points p = { 0 };
 
-		assert_true(w <= 24 * hour && 24 * hour - w <= 2 * er_distance);
-		w += points_weigh(&p, 2, 24 * hour);
-		assert_true(w <= 48 * hour && 48 * hour - w <= 2 * er_distance);
-	}
+	er_distance = 1280 * MS;
+	for (int i = 0; i < 1000; i++)
+		points_weigh(&p, 1, 5 * MS);
+	er_distance = 10 * MS;
+	assert_true(p.left[1] > 12 * MS);
+	assert_int_equal(points_weigh(&p, 1, 12 * MS), 12 * MS);
+	assert_int_equal(points_weigh(&p, 1, 24ull * 3600000 * MS), 24ull * 3600000 * MS);
 }
 
 /*
@@ -129,7 +134,8 @@ static void test_states_apart(void **state)
 {
 	struct er_points p = { 0 };
 
-	points_weigh(&p, 3, 1000 * MS);
+	points_weigh(&p, 3, 9 * MS);
+	assert_true(p.gap[3] > 0);
 	assert_int_equal(p.gap[4], 0);
 	assert_int_equal(points_weigh(&p, 4, 0), 0);
 }
@@ -138,7 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_in_turn),   cmocka_unit_test(test_short_among_long),
-		cmocka_unit_test(test_long_always),   cmocka_unit_test(test_very_long),
+		cmocka_unit_test(test_long_always),   cmocka_unit_test(test_long_after_a_change),
 		cmocka_unit_test(test_short_lives),   cmocka_unit_test(test_states_apart),
 	};
 

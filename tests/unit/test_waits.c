@@ -101,6 +101,30 @@ static void test_states_and_flags(void **state)
 	}
 }
 
+/* A part whose weight is its length was recorded because of its length; the other part was sampled. */
+static void test_a_long_part(void **state)
+{
+	struct fixture f;
+	struct reading r;
+	struct er_wait w = a_wait;
+	struct seen_list *l;
+
+	begin(&f, FOLLOW_ALL, NULL);
+	give_stack(&f, 77, 1, 0, 0);
+	w.blocked_weight = w.blocked_ns;
+	w.runq_weight = w.runq_ns + 1;
+	give_wait(&f, w);
+	w.blocked_weight = 0;
+	w.runq_weight = w.runq_ns;
+	give_wait(&f, w);
+	l = finish_reading(&f, &r);
+	assert_int_equal(l->n, 3);
+	assert_int_equal(l->s[0].flags, WFLAG_TRACED);
+	assert_int_equal(l->s[1].flags, 0);
+	assert_int_equal(l->s[2].flags, WFLAG_TRACED);
+	close_reading(&r);
+}
+
 /* An open end belongs to the part of the wait that it is in. */
 static void test_open_ends_of_two_parts(void **state)
 {
@@ -490,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_wait_is_two_packets),
 		cmocka_unit_test(test_states_and_flags),
+		cmocka_unit_test(test_a_long_part),
 		cmocka_unit_test(test_open_ends_of_two_parts),
 		cmocka_unit_test(test_no_weight_and_a_holder),
 		cmocka_unit_test(test_reason_by_stack),

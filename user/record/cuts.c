@@ -192,9 +192,13 @@ static unsigned shorten(const struct account *a, struct er_wait *w)
 	return parts;
 }
 
-static void weigh(struct account *a, unsigned state, __u64 *weight)
+/*
+ * Take off the weight what the total before the cut has of it. A part that represents only itself
+ * (`alone`) has there what was cut off its length, which leaves `len`.
+ */
+static void weigh(struct account *a, unsigned state, __u64 *weight, __u64 len, bool alone)
 {
-	*weight -= take(&a->owed[state], *weight);
+	*weight -= take(&a->owed[state], alone ? *weight - len : *weight);
 	a->written[state] += *weight;
 }
 
@@ -230,14 +234,15 @@ unsigned cuts_wait(struct cuts *c, struct er_wait *w)
 {
 	struct account *a = find_or_add(c, &w->task);
 	unsigned state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP, parts;
+	bool blocked_alone = w->blocked_weight == w->blocked_ns, runq_alone = w->runq_weight == w->runq_ns;
 
 	if (is_late(a, w) || is_over(a, w))
 		return clear(w);
 	if (w->h.time_ns > a->waited_ns)
 		a->waited_ns = w->h.time_ns;
 	parts = shorten(a, w);
-	weigh(a, state, &w->blocked_weight);
-	weigh(a, ER_OFF_CPU, &w->runq_weight);
+	weigh(a, state, &w->blocked_weight, w->blocked_ns, blocked_alone);
+	weigh(a, ER_OFF_CPU, &w->runq_weight, w->runq_ns, runq_alone);
 	return parts;
 }
 

@@ -142,6 +142,13 @@ static void fill_common(struct drain *dr, const struct er_wait *w, struct off_ti
 	};
 }
 
+/* A part that was recorded because of its length represents itself alone. */
+static void flag_whole(struct off_time *t)
+{
+	if (t->weight_ns && t->weight_ns == (uint64_t)t->info.length_ns)
+		t->info.flags |= WFLAG_TRACED;
+}
+
 static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_time t, bool continues)
 {
 	t.state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP;
@@ -152,6 +159,7 @@ static void put_blocked(struct drain *dr, const struct er_wait *w, struct off_ti
 		t.sync_end_ns = w->h.time_ns;
 	}
 	t.info.length_ns = w->blocked_ns;
+	flag_whole(&t);
 	t.info.object = route_data(dr, &t.actor, w->h.time_ns, t.output, w->address);
 	t.info.holder = w->holder_tid;
 	t.info.holder_pid = w->holder_tid ? w->task.tgid : 0;
@@ -171,6 +179,7 @@ static void put_runq(struct drain *dr, const struct er_wait *w, struct off_time 
 	t.time_ns = w->h.time_ns;
 	t.weight_ns = w->runq_weight;
 	t.info.length_ns = w->runq_ns;
+	flag_whole(&t);
 	t.info.holder = w->oncpu_tid;
 	t.info.holder_pid = w->oncpu_tgid;
 	t.info.reason = reason_runq(w);
