@@ -124,7 +124,7 @@ static int choose_file(struct shell *sh, int argc, char **argv, size_t nmet,
 	else if (!found.len)
 		rc = diag_error(&sh->diag,
 				"'%s': no function and no source file of that name is known; "
-				"see the list of functions (er_src: -func)",
+				"see the list of functions (-func)",
 				argv[1]);
 	else
 		rc = diag_error(&sh->diag,

@@ -42,15 +42,25 @@ static int cmd_overview(struct shell *sh, int argc, char **argv)
 	return experiment_report(sh, view_overview, argc, argv);
 }
 
+/* Samples are selected by their numbers only. */
+static void note_times(struct shell *sh, const char *command)
+{
+	if (shell_time(sh, FILTER_FROM, INT64_MIN) != INT64_MIN || shell_time(sh, FILTER_TO, INT64_MIN) != INT64_MIN)
+		diag_note(&sh->diag, "%s: from and to do not select samples; sample_select does, and sample_list "
+			  "lists their times", command);
+}
+
 static int cmd_statistics(struct shell *sh, int argc, char **argv)
 {
 	bool all = argc > 1 && !strcmp(argv[1], "all");
 
+	note_times(sh, "statistics");
 	return experiment_report(sh, all ? view_statistics_all : view_statistics, argc, argv);
 }
 
 static int cmd_sample_detail(struct shell *sh, int argc, char **argv)
 {
+	note_times(sh, "sample_detail");
 	return experiment_report(sh, view_sample_detail, argc, argv);
 }
 

@@ -2,6 +2,7 @@
 #include "analysis/command/command.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
@@ -74,6 +75,65 @@ static bool begins_with(const struct command *c, const char *text)
 	return !strncasecmp(c->name, text, n) || (c->alias && !strncasecmp(c->alias, text, n));
 }
 
+enum { NAME_MOST = 32, EDITS_MOST = 2 };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many letters must be changed, added, left out or swapped with their neighbour. Case does not count. */
+static size_t edits(const char *a, const char *b)
+{
+	size_t rows[3][NAME_MOST + 1], na = strlen(a), nb = strlen(b);
+
+	if (na > NAME_MOST || nb > NAME_MOST)
+		return NAME_MOST;
+	for (size_t j = 0; j <= nb; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
+
+		now[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+
+			now[j] = least(before[j - 1] + (x != y), 1 + least(before[j], now[j - 1]));
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+			    y == tolower((unsigned char)a[i - 2]))
+				now[j] = least(now[j], earlier[j - 2] + 1);
+		}
+	}
+	return rows[na % 3][nb];
+}
+
+/* The command that is meant by a misspelt name. NULL: none is near, or several are equally near. */
+static const struct command *nearest(const char *name)
+{
+	size_t best = least(EDITS_MOST, strlen(name) / 3) + 1;
+	const struct command *c, *found = NULL;
+
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		size_t n = least(edits(name, c->name), c->alias ? edits(name, c->alias) : NAME_MOST);
+
+		if (n > best)
+			continue;
+		found = n < best ? c : NULL;
+		best = n;
+	}
+	return found;
+}
+
+static void report_unknown(const char *name, struct diag *d)
+{
+	const struct command *c = nearest(name);
+
+	if (c)
+		diag_error(d, "command '%s': unknown: do you mean %s? help lists the commands", name, c->name);
+	else
+		diag_error(d, "command '%s': unknown; help lists the commands", name);
+}
+
 const struct command *command_find(const char *name, struct diag *d)
 {
 	const struct command *c, *found = NULL;
@@ -91,7 +151,7 @@ const struct command *command_find(const char *name, struct diag *d)
 		buf_printf(&candidates, "%s%s", n++ ? ", " : "", found->name);
 	}
 	if (n == 0)
-		diag_error(d, "command '%s': unknown; help lists the commands", name);
+		report_unknown(name, d);
 	else if (n > 1)
 		diag_error(d, "command '%s': ambiguous; it may be %s", name, candidates.data);
 	buf_free(&candidates);

@@ -114,7 +114,7 @@ int outfile_open(struct outfile *o, const char *path, bool gzip, struct diag *d)
 	if (!err)
 		return 0;
 	outfile_abandon(o);
-	return diag_error(d, "output '%s': cannot be written: %s: choose another file with -o", path,
+	return diag_error(d, "output '%s': cannot be written: %s: choose another file", path,
 			  strerror(-err));
 }
 

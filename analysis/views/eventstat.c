@@ -232,7 +232,7 @@ int view_heapstat(struct view_state *v, struct table *t, struct diag *d)
 
 	if (!hs.leaks)
 		return diag_error(d, "heapstat: the experiments were recorded without heap tracing "
-				  "(gprofng collect app -H on)");
+				  "(collect -H on)");
 	columns(t, "heapstat");
 	pass_run(v->session, v->metric_set, v->filter, add_heap, NULL, &hs);
 	if (v->filter)

@@ -88,7 +88,7 @@ cp -r "$src" "$tmp/elsewhere" && rm work.c mix.h
 
 head -c 4000 work.so >half.so
 check_that "half a file: says so" "$(er_src -func half.so 2>&1 | grep -c 'half.so: is incomplete') == 1"
-refuses "no such item" "no function and no source file.*er_src: -func" er_src -source nothing work.so
+refuses "no such item" "no function and no source file.*(-func)" er_src -source nothing work.so
 mkdir lost && cp "$src/work.c" "$src/mix.h" lost && gcc -O2 -g -shared -nostdlib -fPIC -o lost.so "$PWD/lost/work.c"
 rm -rf lost
 refuses "no such source" "run it in the directory of the source" er_src -source hot lost.so
