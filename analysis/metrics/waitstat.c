@@ -54,6 +54,7 @@ static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count
 		return;
 	add_to(&ws->counted_ns, weight);
 	ws->count += n.n;
+	ws->lengths_ns += hit_wait_flags(h) & WFLAG_REST ? (double)weight : n.n * (double)length;
 	if (n.mark || n.unscaled) {
 		ws->estimated += n.n;
 		ws->squares += n.n * n.n;
@@ -78,6 +79,7 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 	add_to(&to->time_ns, from->time_ns);
 	add_to(&to->counted_ns, from->counted_ns);
 	to->count += from->count;
+	to->lengths_ns += from->lengths_ns;
 	to->estimated += from->estimated;
 	to->squares += from->squares;
 	to->variance += from->variance;
@@ -90,7 +92,9 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 
 int64_t wait_stat_mean(const struct wait_stat *ws)
 {
-	return ws->count > 0 ? (int64_t)((double)ws->counted_ns / ws->count) : 0;
+	double sum = wait_stat_is_estimate(ws) ? ws->lengths_ns : (double)ws->counted_ns;
+
+	return ws->count > 0 ? (int64_t)(sum / ws->count) : 0;
 }
 
 bool wait_stat_is_estimate(const struct wait_stat *ws)

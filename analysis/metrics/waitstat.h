@@ -24,6 +24,7 @@ struct wait_stat {
 	int64_t counted_ns; /* of packets with a known number of waits */
 	int64_t longest_ns; /* of recorded waits */
 	double count;
+	double lengths_ns;  /* of as many waits as count, by the recorded lengths */
 	double estimated;   /* the part of count that comes from estimates */
 	double squares;     /* sum of the squares of these estimates */
 	double variance;    /* of time_ns, from sampling, in ns squared */
@@ -42,7 +43,11 @@ void wait_stat_fini(struct wait_stat *ws);
 void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n);
 /* Add `from` to `to`. Both have the same number of groups. */
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
-/* Mean length in nanoseconds; 0: no count is known. */
+/*
+ * Mean length in nanoseconds; 0: no count is known. If count is exact it is that of all these waits. Else
+ * it is the mean of the recorded lengths, each as often as its wait counts: it lies among them, while the
+ * estimates of time and count may disagree.
+ */
 int64_t wait_stat_mean(const struct wait_stat *ws);
 /* Whether count is an estimate; otherwise it is the recorder's count. */
 bool wait_stat_is_estimate(const struct wait_stat *ws);
