@@ -59,8 +59,8 @@ static const char *const colours[MS_COUNT] = {
 	[MS_STOPPED] = "grey",
 };
 
-/* The samples of one track: those on a CPU, or waits. */
-enum which { ON_CPU, WAITS };
+/* The samples of one track, those on a CPU or waits; or markers: single waits, so no remainders. */
+enum which { ON_CPU, WAITS, MARKERS };
 
 void firefox_put_ms(struct buf *b, int64_t ns)
 {
@@ -71,6 +71,8 @@ void firefox_put_ms(struct buf *b, int64_t ns)
 
 static bool is_of(const struct activity *a, enum which which)
 {
+	if (which == MARKERS && a->flags & WFLAG_REST)
+		return false;
 	return mstate_descs[a->state].on_cpu == (which == ON_CPU);
 }
 
@@ -207,7 +209,7 @@ static void put_marker_column(struct firefox *f, const struct timeline *t, const
 	const char *before = "";
 
 	buf_printf(&f->out->buf, "\"%s\":[", name);
-	put_values(f, t, WAITS, put, &before);
+	put_values(f, t, MARKERS, put, &before);
 	firefox_put_spans(f, t, column, &before);
 	buf_puts(&f->out->buf, "],");
 }
@@ -218,7 +220,7 @@ static void put_markers(struct firefox *f, const struct timeline *t)
 
 	buf_puts(&f->out->buf, "\n\"markers\":{\"data\":[");
 	vec_for_each(a, &t->acts) {
-		if (!is_of(a, WAITS))
+		if (!is_of(a, MARKERS))
 			continue;
 		buf_puts(&f->out->buf, before);
 		put_data(f, t->founder, a);
@@ -232,7 +234,7 @@ static void put_markers(struct firefox *f, const struct timeline *t)
 	put_marker_column(f, t, "endTime", put_end, FIREFOX_END);
 	put_marker_column(f, t, "phase", put_phase, FIREFOX_PHASE);
 	put_marker_column(f, t, "category", put_category, FIREFOX_CATEGORY);
-	buf_printf(&f->out->buf, "\"length\":%zu}", count(t, WAITS) + firefox_count_spans(f, t));
+	buf_printf(&f->out->buf, "\"length\":%zu}", count(t, MARKERS) + firefox_count_spans(f, t));
 }
 
 static void put_no_markers(struct firefox *f)
@@ -339,7 +341,7 @@ static int firefox_write(const struct export *x, struct outfile *out)
 {
 	struct firefox f = { .x = x, .session = x->view->session, .out = out };
 	struct timelines tl;
-	int rc = gather_timelines(x, &tl);
+	int rc = gather_timelines(x, true, &tl);
 
 	if (!rc) {
 		f.spans = session_spans(f.session);

@@ -118,11 +118,11 @@ static void add_activity(void *ctx, const struct hit *h, const struct amount *am
 	timelines_add(ctx, h);
 }
 
-int gather_timelines(const struct export *x, struct timelines *ret)
+int gather_timelines(const struct export *x, bool rests, struct timelines *ret)
 {
 	struct view_state *v = x->view;
 
-	*ret = (struct timelines){ .waker_stacks = true };
+	*ret = (struct timelines){ .waker_stacks = true, .rests = rests };
 	pass_run(v->session, NULL, v->filter, add_activity, NULL, ret);
 	if (interrupt_pending())
 		return -1;

@@ -6,6 +6,7 @@
 #ifndef EXPORT_GATHER_H
 #define EXPORT_GATHER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/base/intern.h"
@@ -52,7 +53,7 @@ struct gathered {
  */
 int gather(const struct export *x, unsigned by, struct gathered *ret);
 void gathered_free(struct gathered *g);
-/* The same for the activities of each thread. Release with timelines_free, also after a failure. */
-int gather_timelines(const struct export *x, struct timelines *ret);
+/* The same for the activities of each thread, and with `rests` its remainders. Release with timelines_free, also after a failure. */
+int gather_timelines(const struct export *x, bool rests, struct timelines *ret);
 
 #endif

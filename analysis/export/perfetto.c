@@ -274,7 +274,7 @@ static int perfetto_write(const struct export *x, struct outfile *out)
 {
 	struct perfetto p = { .x = x, .session = x->view->session, .out = out };
 	struct timelines tl;
-	int rc = gather_timelines(x, &tl);
+	int rc = gather_timelines(x, false, &tl);
 
 	if (!rc)
 		put_all(&p, &tl);

@@ -57,7 +57,7 @@ void timelines_add(struct timelines *tl, const struct hit *h)
 	 * Remainders are not single waits and have no position in time; some activities
 	 * have no duration.
 	 */
-	if (a.begin < a.end && !(a.flags & WFLAG_REST))
+	if (a.flags & WFLAG_REST ? tl->rests : a.begin < a.end)
 		vec_push(&tl->threads.data[*at - 1].acts, a);
 }
 

@@ -38,6 +38,7 @@ struct timeline {
 
 struct timelines {
 	bool waker_stacks;    /* ask for them: finding them takes long */
+	bool rests;           /* keep remainders, too: they have a time, but no place */
 	struct map by_thread; /* founder id << 32 | tid, to index + 1 */
 	VEC(struct timeline) threads;
 };
