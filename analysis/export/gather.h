@@ -53,7 +53,10 @@ struct gathered {
  */
 int gather(const struct export *x, unsigned by, struct gathered *ret);
 void gathered_free(struct gathered *g);
-/* The same for the activities of each thread, and with `rests` its remainders. Release with timelines_free, also after a failure. */
+/*
+ * The same for the activities of each thread, and with `rests` its remainders. Release with timelines_free, also
+ * after a failure.
+ */
 int gather_timelines(const struct export *x, bool rests, struct timelines *ret);
 
 #endif
