@@ -101,7 +101,10 @@ static void test_states_and_flags(void **state)
 	}
 }
 
-/* A part whose weight is its length was recorded because of its length; the other part was sampled. */
+/*
+ * A part whose weight is its length was recorded because of its length; the other part was sampled. A weight of
+ * 100 minutes takes three packets, of which only the first counts a wait.
+ */
 static void test_a_long_part(void **state)
 {
 	struct fixture f;
@@ -117,11 +120,14 @@ static void test_a_long_part(void **state)
 	w.blocked_weight = 0;
 	w.runq_weight = w.runq_ns;
 	give_wait(&f, w);
+	w.runq_ns = w.runq_weight = 6000 * UINT64_C(1000000000);
+	give_wait(&f, w);
 	l = finish_reading(&f, &r);
-	assert_int_equal(l->n, 3);
+	assert_int_equal(l->n, 6);
 	assert_int_equal(l->s[0].flags, WFLAG_TRACED);
 	assert_int_equal(l->s[1].flags, 0);
-	assert_int_equal(l->s[2].flags, WFLAG_TRACED);
+	for (int i = 2; i < 6; i++)
+		assert_int_equal(l->s[i].flags, i < 4 ? WFLAG_TRACED : WFLAG_TRACED | WFLAG_CONTINUED);
 	close_reading(&r);
 }
 

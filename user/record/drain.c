@@ -177,17 +177,21 @@ void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns)
 {
 	uint64_t us = microseconds(dr, a, c->state, weight_ns);
+	struct wait_info later = c->wait ? *c->wait : (struct wait_info){ 0 };
 
+	later.flags |= WFLAG_CONTINUED;
 	dr->state_ns[c->state] += weight_ns;
 	c->lwp = drain_lwp(a, p);
 	c->thread = a->task->tid;
 	thread_names_note(dr->names, a->task, a->comm, a->kthread, c->time_ns);
-	/* A packet holds at most INT32_MAX microseconds, about 36 minutes. */
+	/* A packet holds at most INT32_MAX microseconds, about 36 minutes. Those after the first count no wait. */
 	do {
 		c->nticks = us < INT32_MAX ? us : INT32_MAX;
 		output_clock(dr->parts.recording, p, c);
 		us -= c->nticks;
+		c->wait = c->wait ? &later : NULL;
 	} while (us);
+	c->wait = NULL;
 }
 
 /* --- batches --- */

@@ -138,7 +138,7 @@ int64_t drain_lwp(const struct actor *a, const struct output *p);
 /*
  * Write a packet of this weight, or several if one cannot hold it. Nanoseconds that do not fill
  * a microsecond are carried to a later packet of the same thread and state, so that sums are
- * exact. Fills in THRID, and LWPID by drain_lwp.
+ * exact. Fills in THRID, and LWPID by drain_lwp. Afterwards c->wait is NULL.
  */
 void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
