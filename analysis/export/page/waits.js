@@ -51,7 +51,9 @@ function countWait(sum, { factors, usual, factor: codes, lengthNs }, flags, stat
 export const isEstimate = ({ factors }, sum) => [...sum.estimates].some(([factor, n]) => factors[factor][5] || n !== factors[factor][4])
 
 // The mean length in nanoseconds, as in waitstat.h.
-export const meanOf = r => r.waits > 0 ? (r.estimate ? r.lengths : r.counted * 1000) / r.waits : 0
+export function meanOf(r) {
+	return r.waits > 0 ? (r.estimate ? r.lengths : r.counted * 1000) / r.waits : 0
+}
 
 // Sums by keyOf(chunk, i, row) -> a sum of noWaits; ended with their errors.
 export function finishWaits(sum, counting) {
