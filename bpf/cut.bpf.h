@@ -62,7 +62,7 @@ static __always_inline void cut_record(struct seq_file *seq, struct er_cpu *c,
 				       struct task_struct *p, struct er_thread *copy, __u64 stack)
 {
 	if (last_wait(seq, c, p, copy, stack) &&
-	    wait_stands_for_others(copy->off.blocked_weight, copy->off.blocked_ns))
+	    points_is_sample(copy->off.blocked_weight, copy->off.blocked_ns))
 		copy->rest_stack[copy->off_state & (OFF_SLOTS - 1)] = stack;
 }
 

@@ -20,6 +20,7 @@
 #include "bpf/heap.h"
 #include "bpf/io.h"
 #include "bpf/place.h"
+#include "bpf/points.h"
 #include "bpf/ran.h"
 #include "bpf/unwind.h"
 
@@ -245,10 +246,9 @@ enum er_wait_flags {
 };
 
 /*
- * An interval off the CPU, from the switch out to the switch in. The thread is first blocked in
- * `state`, unless it was preempted; then it waits for a CPU. A weight is the time that a part of
- * the record represents: the sum of the distances of the sample points in that part, 0 if there
- * is none. The weight of a long part, and of a part of a traced wait, is its length.
+ * An interval off the CPU, from the switch out to the switch in. The thread is first blocked in `state`, unless it
+ * was preempted; then it waits for a CPU. A weight is the time that a part of the record represents: the sum of the
+ * distances of the sample points in it, 0 without any. The weight of a long part, or of a traced wait's, is its length.
  */
 struct er_wait {
 	struct er_header h;    /* time: when the thread got a CPU again, or the recording ended */

@@ -124,12 +124,6 @@ static __always_inline void wait_fill(struct er_wait *r, struct task_struct *p,
 	r->goroutine = t->goroutine;
 }
 
-/* The part represents more than itself, as the remainder does. */
-static __always_inline bool wait_stands_for_others(__u64 weight, __u64 len)
-{
-	return weight && weight != len;
-}
-
 /*
  * Time that a sent record represents is no longer part of the remainder. That has short waits only, so it
  * gets the stack of a wait that was chosen by sample points.
@@ -140,9 +134,9 @@ static __always_inline void wait_sent(struct er_thread *t, __u64 stack)
 
 	t->weighed[s] += t->off.blocked_weight;
 	t->weighed[ER_OFF_CPU] += t->off.runq_weight;
-	if (wait_stands_for_others(t->off.blocked_weight, t->off.blocked_ns))
+	if (points_is_sample(t->off.blocked_weight, t->off.blocked_ns))
 		t->rest_stack[s] = stack;
-	if (wait_stands_for_others(t->off.runq_weight, t->off.runq_ns))
+	if (points_is_sample(t->off.runq_weight, t->off.runq_ns))
 		t->rest_stack[ER_OFF_CPU] = stack;
 }
 

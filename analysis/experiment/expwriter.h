@@ -77,6 +77,8 @@ int expwriter_close(struct expwriter *w);
  * the writer is dropped.
  */
 int expwriter_flush(struct expwriter *w);
+/* Whether an error says that the disk is full, or the user's quota. */
+bool expwriter_is_full(int err);
 /*
  * Have fn called when the disk is full, or the user's quota, while this founder or a part of it is
  * written. fn returns true if it has freed space. Then the write is tried again, and fn may be called

@@ -106,11 +106,16 @@ void expwriter_on_full(struct expwriter *founder, bool (*fn)(void *ctx), void *c
 	founder->full_ctx = ctx;
 }
 
+bool expwriter_is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT;
+}
+
 bool expwriter_made_room(const struct expwriter *w, int err)
 {
 	const struct expwriter *f = w->founder ? w->founder : w;
 
-	return (err == -ENOSPC || err == -EDQUOT) && f->on_full && f->on_full(f->full_ctx);
+	return expwriter_is_full(err) && f->on_full && f->on_full(f->full_ctx);
 }
 
 /* Write the buffer to its file. 0, or -errno: the file is as before. */

@@ -234,7 +234,8 @@ unsigned cuts_wait(struct cuts *c, struct er_wait *w)
 {
 	struct account *a = find_or_add(c, &w->task);
 	unsigned state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP, parts;
-	bool blocked_alone = w->blocked_weight == w->blocked_ns, runq_alone = w->runq_weight == w->runq_ns;
+	bool blocked_alone = points_is_alone(w->blocked_weight, w->blocked_ns);
+	bool runq_alone = points_is_alone(w->runq_weight, w->runq_ns);
 
 	if (is_late(a, w) || is_over(a, w))
 		return clear(w);

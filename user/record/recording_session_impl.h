@@ -163,7 +163,7 @@ void recording_session_aim_libraries(struct recording_session *s);
 bool recording_session_signalled(struct recording_session *s);
 /*
  * Find out by the first nfds descriptors whether the load or all targets have ended, and end the recording
- * with them. Descriptors of what has ended are polled no more: they would be readable from now on.
+ * with them. It stops polling the descriptors of what has ended, because these stay readable.
  */
 void recording_session_look_at_ends(struct recording_session *s, size_t nfds);
 /* End with the targets, if nothing else is recorded. Call it when s->fds has all other descriptors. */

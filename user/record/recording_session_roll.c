@@ -51,7 +51,7 @@ bool recording_session_make_room(void *ctx)
 
 static bool made_room(struct recording_session *s, int err)
 {
-	return (err == -ENOSPC || err == -EDQUOT) && recording_session_make_room(s);
+	return expwriter_is_full(err) && recording_session_make_room(s);
 }
 
 /* Create the next experiment, if need be in the place of the oldest. 0 or -errno. */

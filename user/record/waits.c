@@ -145,7 +145,7 @@ static void fill_common(struct drain *dr, const struct er_wait *w, struct off_ti
 /* A part that was recorded because of its length represents itself alone. */
 static void flag_whole(struct off_time *t)
 {
-	if (t->weight_ns && t->weight_ns == (uint64_t)t->info.length_ns)
+	if (points_is_alone(t->weight_ns, t->info.length_ns))
 		t->info.flags |= WFLAG_TRACED;
 }
 
