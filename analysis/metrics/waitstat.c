@@ -40,6 +40,14 @@ void wait_stat_fini(struct wait_stat *ws)
 	ws->groups = NULL;
 }
 
+void wait_stat_bound(struct wait_stat *ws, int64_t least_ns, int64_t most_ns)
+{
+	ws->least_ns = least_ns;
+	ws->most_ns = most_ns;
+	for (unsigned g = 0; g < ws->ngroups; g++)
+		wait_stat_bound(&ws->groups[g], least_ns, most_ns);
+}
+
 static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count n)
 {
 	int64_t length = hit_wait_length(h), weight = hit_weight(h);
@@ -54,7 +62,6 @@ static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count
 		return;
 	add_to(&ws->counted_ns, weight);
 	ws->count += n.n;
-	ws->lengths_ns += hit_wait_flags(h) & WFLAG_REST ? (double)weight : n.n * (double)length;
 	if (n.mark || n.unscaled) {
 		ws->estimated += n.n;
 		ws->squares += n.n * n.n;
@@ -79,7 +86,6 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 	add_to(&to->time_ns, from->time_ns);
 	add_to(&to->counted_ns, from->counted_ns);
 	to->count += from->count;
-	to->lengths_ns += from->lengths_ns;
 	to->estimated += from->estimated;
 	to->squares += from->squares;
 	to->variance += from->variance;
@@ -92,9 +98,11 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 
 int64_t wait_stat_mean(const struct wait_stat *ws)
 {
-	double sum = wait_stat_is_estimate(ws) ? ws->lengths_ns : (double)ws->counted_ns;
+	int64_t mean = ws->count > 0 ? (int64_t)((double)ws->counted_ns / ws->count) : 0;
 
-	return ws->count > 0 ? (int64_t)(sum / ws->count) : 0;
+	if (!ws->most_ns || ws->count <= 0)
+		return mean;
+	return mean < ws->least_ns ? ws->least_ns : mean > ws->most_ns ? ws->most_ns : mean;
 }
 
 bool wait_stat_is_estimate(const struct wait_stat *ws)

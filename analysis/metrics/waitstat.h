@@ -23,8 +23,8 @@ struct wait_stat {
 	int64_t time_ns;    /* total */
 	int64_t counted_ns; /* of packets with a known number of waits */
 	int64_t longest_ns; /* of recorded waits */
+	int64_t least_ns, most_ns; /* between which each length lies (wait_stat_bound); most_ns 0: not known */
 	double count;
-	double lengths_ns;  /* of as many waits as count, by the recorded lengths */
 	double estimated;   /* the part of count that comes from estimates */
 	double squares;     /* sum of the squares of these estimates */
 	double variance;    /* of time_ns, from sampling, in ns squared */
@@ -40,13 +40,14 @@ struct wait_stat {
 void wait_stat_init(struct wait_stat *ws, unsigned ngroups);
 void wait_stat_fini(struct wait_stat *ws);
 
+/* Say that each wait has such a length, as in a row of a histogram. */
+void wait_stat_bound(struct wait_stat *ws, int64_t least_ns, int64_t most_ns);
 void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n);
 /* Add `from` to `to`. Both have the same number of groups. */
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
 /*
- * Mean length in nanoseconds; 0: no count is known. If count is exact it is that of all these waits. Else
- * it is the mean of the recorded lengths, each as often as its wait counts: it lies among them, while the
- * estimates of time and count may disagree.
+ * Mean length in nanoseconds, time by number; 0: no count is known. Both may be estimates, so that of few waits
+ * can lie outside the bounds; then it is the nearer bound.
  */
 int64_t wait_stat_mean(const struct wait_stat *ws);
 /* Whether count is an estimate; otherwise it is the recorder's count. */

@@ -85,10 +85,16 @@ static void put_by(struct wait_report *w, int key, const char *heading, const ch
 	wait_bag_free(&by);
 }
 
+/* The shortest wait of an octave. */
+static uint64_t octave_us(unsigned octave)
+{
+	return octave ? (uint64_t)1 << (octave - 1) : 0;
+}
+
 /* Append the beginning of an octave in the unit that needs fewest digits: "4 us", "16 ms". */
 static void put_octave(struct buf *b, unsigned octave)
 {
-	uint64_t us = octave ? (uint64_t)1 << (octave - 1) : 0;
+	uint64_t us = octave_us(octave);
 
 	if (us >= 1 << 20)
 		buf_printf(b, "%5llu s ", (unsigned long long)us >> 20);
@@ -152,8 +158,11 @@ int view_runqueue(struct view_state *v, struct table *t, struct diag *d)
 					       .put = put_report };
 	struct runqueue rq = { 0 };
 
-	for (int i = 0; i < WAIT_OCTAVES; i++)
+	for (unsigned i = 0; i < WAIT_OCTAVES; i++) {
 		wait_stat_init(&rq.octaves[i], v->metric_set->compare ? v->session->groups.len : 0);
+		wait_stat_bound(&rq.octaves[i], octave_us(i) * 1000,
+				i + 1 < WAIT_OCTAVES ? octave_us(i + 1) * 1000 - 1 : INT64_MAX);
+	}
 	wait_report_run(&rq.w, &view, v, t);
 	for (int i = 0; i < WAIT_OCTAVES; i++)
 		wait_stat_fini(&rq.octaves[i]);

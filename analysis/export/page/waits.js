@@ -4,12 +4,11 @@ import { FLAG, NSTATES } from './data.js'
 import { varianceBySampling } from './variance.js'
 
 // us; n: waits with a packet; variance: of us. Where numbers are known, waits: their number, of which `counted` microseconds
-// are; lengths: the nanoseconds of as many waits as `waits`, by the recorded lengths; longest: nanoseconds;
-// estimates: packets by the index of the factor by which they count.
-export const noWaits = more => ({ us: 0, n: 0, variance: 0, waits: 0, counted: 0, lengths: 0, longest: 0, estimates: new Map(), ...more })
+// are; longest: nanoseconds; estimates: packets by the index of the factor by which they count.
+export const noWaits = more => ({ us: 0, n: 0, variance: 0, waits: 0, counted: 0, longest: 0, estimates: new Map(), ...more })
 
 export function mergeWaits(to, s) {
-	for (const member of ['us', 'n', 'variance', 'waits', 'counted', 'lengths'])
+	for (const member of ['us', 'n', 'variance', 'waits', 'counted'])
 		to[member] += s[member]
 	to.longest = Math.max(to.longest, s.longest)
 	s.estimates.forEach((n, factor) => to.estimates.set(factor, (to.estimates.get(factor) || 0) + n))
@@ -40,7 +39,6 @@ function countWait(sum, { factors, usual, factor: codes, lengthNs }, flags, stat
 	sum.waits += waits
 	if (waits > 0) {
 		sum.counted += us
-		sum.lengths += rest ? us * 1000 : waits * length
 		sum.longest = rest ? sum.longest : Math.max(sum.longest, length)
 	}
 	if (estimates || unscaled && !rest)
@@ -49,11 +47,6 @@ function countWait(sum, { factors, usual, factor: codes, lengthNs }, flags, stat
 
 // Whether the number is an estimate. It is exact if it has all packets of each factor.
 export const isEstimate = ({ factors }, sum) => [...sum.estimates].some(([factor, n]) => factors[factor][5] || n !== factors[factor][4])
-
-// The mean length in nanoseconds, as in waitstat.h.
-export function meanOf(r) {
-	return r.waits > 0 ? (r.estimate ? r.lengths : r.counted * 1000) / r.waits : 0
-}
 
 // Sums by keyOf(chunk, i, row) -> a sum of noWaits; ended with their errors.
 export function finishWaits(sum, counting) {
