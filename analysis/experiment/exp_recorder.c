@@ -59,7 +59,7 @@ bool recorder_system_wide(const struct experiment *e)
 
 bool recorder_only_locks(const struct experiment *e)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	const struct experiment *founder = experiment_founder(e);
 
 	vec_for_each(el, &founder->recorder) {
 		if (!strcmp(el->name, "capture"))

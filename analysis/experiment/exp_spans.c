@@ -147,12 +147,12 @@ void spans_read(struct experiment *e, int dirfd)
 
 const struct span_row *experiment_span(const struct experiment *e, int64_t number)
 {
-	return find(e->founder ? e->founder : e, number);
+	return find(experiment_founder(e), number);
 }
 
 const char *experiment_span_text(const struct experiment *e, int64_t number)
 {
-	const uint64_t *at = map_get(&(e->founder ? e->founder : e)->span_texts, number);
+	const uint64_t *at = map_get(&experiment_founder(e)->span_texts, number);
 
 	return at ? (const char *)(uintptr_t)*at : NULL;
 }

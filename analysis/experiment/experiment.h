@@ -115,6 +115,12 @@ struct experiment *experiment_open(const char *path, struct diag *d);
 struct experiment *experiment_open_sub(struct experiment *founder, const char *name);
 void experiment_close(struct experiment *e);
 
+/* The founder of a sub-experiment; a founder itself. */
+static inline const struct experiment *experiment_founder(const struct experiment *e)
+{
+	return e->founder ? e->founder : e;
+}
+
 /* The number of usage records, and the i-th of them. Values are cumulative. */
 size_t experiment_nusages(const struct experiment *e);
 void experiment_usage(const struct experiment *e, size_t i, struct exp_usage *ret);

@@ -112,7 +112,7 @@ void firefox_add_threads(const struct firefox *f, struct timelines *tl)
 	vec_for_each(th, &f->spans->threads) {
 		const struct span_call *c = &f->spans->calls.data[th->first];
 		const struct experiment *e = f->spans->sources.data[c->source].e;
-		struct timeline t = { .founder = e->founder ? e->founder : e, .pid = span_pid(f->spans, c),
+		struct timeline t = { .founder = experiment_founder(e), .pid = span_pid(f->spans, c),
 				      .tid = span_int(f->spans, c, "THRID") };
 
 		map_put(&known, (uint64_t)t.founder->id << 32 | (uint32_t)t.tid, &fresh);

@@ -21,7 +21,7 @@ struct gathering {
 
 static struct bucket_key key_of(const struct gathering *ga, const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *founder = experiment_founder(h->e);
 	struct bucket_key k = { .stack = h->stack, .cpu = -1, .state = -1 };
 	unsigned by = ga->g->by;
 

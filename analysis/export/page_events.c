@@ -24,7 +24,7 @@ static int64_t to_us(int64_t ns)
 static uint32_t thread_index(struct page_events *p, const struct experiment *e, int64_t pid,
 			     int64_t tid)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	const struct experiment *founder = experiment_founder(e);
 	uint64_t hash = hash64(founder->id ^ hash64(pid + hash64(tid)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;

@@ -28,7 +28,7 @@ struct page_spans {
 
 static uint64_t key_of(const struct experiment *e, int64_t tid)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	const struct experiment *founder = experiment_founder(e);
 
 	return (uint64_t)founder->id << 32 | (uint32_t)tid;
 }

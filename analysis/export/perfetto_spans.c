@@ -43,7 +43,7 @@ static const struct experiment *founder_of(const struct slices *s, const struct 
 {
 	const struct experiment *e = s->sp->sources.data[c->source].e;
 
-	return e->founder ? e->founder : e;
+	return experiment_founder(e);
 }
 
 static uint64_t new_track(struct slices *s, const struct span_call *c)

@@ -56,7 +56,7 @@ static void add_pid(struct program *p, int64_t pid)
 
 static uint64_t thread_key(const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *founder = experiment_founder(h->e);
 
 	return (uint64_t)founder->id << 32 | (uint32_t)hit_thread(h);
 }

@@ -81,7 +81,7 @@ static bool is_message(int64_t reason)
 
 void add_message_wait(message_waits *ret, const struct hit *h)
 {
-	struct message_wait wait = { .founder = h->e->founder ? h->e->founder : h->e,
+	struct message_wait wait = { .founder = experiment_founder(h->e),
 				     .pid = hit_pid(h), .tid = hit_thread(h) };
 
 	if (!hit_is_wait(h) || !wait.pid || !is_message(hit_reason(h)) || !wait_has_waker(h) ||

@@ -53,7 +53,7 @@ void hit_fields_init(struct hit_fields *f, const struct exp_stream *st)
 
 int64_t hit_time(const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *founder = experiment_founder(h->e);
 
 	return wrap_minus(packet_int(h->packet, h->fields->time), founder->start_ns);
 }
@@ -99,7 +99,7 @@ unsigned hit_serial(const struct hit *h)
 
 const struct exp_fold *hit_fold(const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *founder = experiment_founder(h->e);
 
 	if (!founder->folds.len)
 		return NULL;
@@ -220,7 +220,7 @@ int64_t hit_waker_pid(const struct hit *h)
 
 uint32_t hit_waker_stack(const struct hit *h)
 {
-	return session_resolve_in_process(h->session, h->e->founder ? h->e->founder : h->e,
+	return session_resolve_in_process(h->session, experiment_founder(h->e),
 					  hit_waker_pid(h),
 					  packet_int(h->packet, h->fields->waker_stack),
 					  packet_int(h->packet, h->fields->time));

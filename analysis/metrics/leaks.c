@@ -208,7 +208,7 @@ static void note_change(struct matching *m, int64_t time_ns, uint64_t before, do
 static void replay_all(struct matching *m, struct experiment *e, const struct exp_stream *st,
 		       const struct map *packets)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	const struct experiment *founder = experiment_founder(e);
 	event_vec events = { 0 };
 
 	m->peak.e = e;

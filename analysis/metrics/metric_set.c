@@ -227,7 +227,7 @@ static bool has_kind(const struct session *s, enum er_packet kind)
 static bool has_own_heap(const struct session *s)
 {
 	vec_for_each(e, &s->experiments) {
-		if (((*e)->founder ? (*e)->founder : *e)->recorder.len)
+		if (experiment_founder(*e)->recorder.len)
 			return !leaks_sampled(s);
 	}
 	return false;

@@ -40,7 +40,7 @@ struct activity activity_of(const struct hit *h, bool waker_stack)
 
 void timelines_add(struct timelines *tl, const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *founder = experiment_founder(h->e);
 	struct activity a;
 	uint64_t *at;
 

@@ -29,11 +29,6 @@ struct wait_counts {
 	VEC(struct wait_cell) cells;
 };
 
-static const struct experiment *founder_of(const struct experiment *e)
-{
-	return e->founder ? e->founder : e;
-}
-
 static uint64_t key_of(const struct experiment *founder, int64_t pid, int64_t tid, int64_t state)
 {
 	return hash64((uint64_t)pid << 32 | (uint32_t)tid) ^
@@ -117,8 +112,8 @@ static uint64_t hit_key(const struct hit *h)
 	const struct exp_fold *f = hit_fold(h);
 
 	if (f)
-		return fold_key(founder_of(h->e), f, hit_state(h));
-	return key_of(founder_of(h->e), hit_pid(h), hit_thread(h), hit_state(h));
+		return fold_key(experiment_founder(h->e), f, hit_state(h));
+	return key_of(experiment_founder(h->e), hit_pid(h), hit_thread(h), hit_state(h));
 }
 
 uint32_t wait_counts_add(struct wait_counts *wc, const struct hit *h)

@@ -55,7 +55,7 @@ void kernel_boots_add(kernel_boots *boots, const struct session *s, size_t from)
 
 		if (!e->ksyms.len)
 			continue;
-		b = boot_of_founder(boots, e->founder ? e->founder : e);
+		b = boot_of_founder(boots, experiment_founder(e));
 		vec_for_each (k, &e->ksyms)
 			vec_push(&b->syms, k);
 	}

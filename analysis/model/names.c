@@ -12,7 +12,7 @@
 
 static uint64_t key(const struct experiment *e, int64_t id)
 {
-	return (uint64_t)(e->founder ? e->founder : e)->id << 32 | (uint32_t)id;
+	return (uint64_t)experiment_founder(e)->id << 32 | (uint32_t)id;
 }
 
 static void put(struct map *m, uint64_t k, const char *name, bool replace)
@@ -224,7 +224,7 @@ static void add_programs(struct names *n, const struct experiment *e)
  */
 static void add_sub(struct names *n, const struct experiment *e)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	const struct experiment *founder = experiment_founder(e);
 	int64_t end = sum(e->start_ns, e->end_ns);
 
 	end = sum(end, founder->start_ns == INT64_MIN ? INT64_MAX : -founder->start_ns);
@@ -404,7 +404,7 @@ static void put_pid(int64_t pid, unsigned serial, struct buf *b)
 /* The fold whose threads share packets with this TID. */
 static const struct exp_fold *sums_of(const struct names *n, const struct experiment *e, int64_t tid)
 {
-	return folded_sums(&n->folded, e->founder ? e->founder : e, tid);
+	return folded_sums(&n->folded, experiment_founder(e), tid);
 }
 
 void names_put_thread(const struct names *n, const struct experiment *e, int64_t pid,

@@ -128,7 +128,7 @@ static struct loadobj *object_by_build(const struct session *s, const char *path
 
 struct loadobj *object_mapped(struct session *s, const struct experiment *e, const char *path)
 {
-	const struct experiment *founder = e->founder ? e->founder : e;
+	const struct experiment *founder = experiment_founder(e);
 	const char *build = count_founders(s) > 1 ? archived_build(s, founder, path) : NULL;
 	struct loadobj *o;
 

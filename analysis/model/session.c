@@ -136,7 +136,7 @@ static void add_experiment(struct session *s, struct experiment *e)
 	vec_push(&s->impl->resolvers, (struct resolver){ 0 });
 	e->id = s->experiments.len;
 	e->group = s->groups.len;
-	last = map_put(&s->impl->by_process, process_key(e->founder ? e->founder : e, e->pid), NULL);
+	last = map_put(&s->impl->by_process, process_key(experiment_founder(e), e->pid), NULL);
 	vec_push(&s->impl->same_process, (uint32_t)*last);
 	*last = e->id;
 }

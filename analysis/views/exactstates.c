@@ -53,7 +53,7 @@ static uint64_t thread_key(const struct experiment *e, int64_t pid, int64_t tid)
 static void choose_thread(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct exact *s = ctx;
-	const struct experiment *e = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *e = experiment_founder(h->e);
 	const struct exp_fold *fold =
 		folded_sums(&session_names(h->session)->folded, e, hit_thread(h));
 

@@ -64,7 +64,7 @@ static uint32_t whole_lock(struct lock_set *ls, uint32_t lock)
 
 uint32_t lock_set_id(struct lock_set *ls, const struct hit *h)
 {
-	struct user_lock new = { .founder = h->e->founder ? h->e->founder : h->e,
+	struct user_lock new = { .founder = experiment_founder(h->e),
 				 .pid = hit_pid(h), .address = hit_wait_object(h), .e = h->e,
 				 .time_ns = hit_time(h) };
 	bool fresh;

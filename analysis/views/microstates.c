@@ -67,13 +67,13 @@ struct microstates {
 static struct key key_of(const struct microstates *m, const struct experiment *e, int64_t pid,
 			 int64_t tid, unsigned serial)
 {
-	return (struct key){ .founder = e->founder ? e->founder : e, .pid = pid,
+	return (struct key){ .founder = experiment_founder(e), .pid = pid,
 			     .tid = m->by_process && pid ? 0 : tid, .serial = serial };
 }
 
 static struct key fold_key(const struct experiment *e, const struct exp_fold *fold)
 {
-	return (struct key){ .founder = e->founder ? e->founder : e, .fold = fold };
+	return (struct key){ .founder = experiment_founder(e), .fold = fold };
 }
 
 static struct key hit_key(const struct microstates *m, const struct hit *h)
@@ -188,7 +188,7 @@ static struct key thread_key(const struct microstates *m, const struct experimen
 static void add_walls(struct microstates *m)
 {
 	vec_for_each(ep, &m->v->session->experiments) {
-		const struct experiment *founder = (*ep)->founder ? (*ep)->founder : *ep;
+		const struct experiment *founder = experiment_founder(*ep);
 
 		if (!founder->closed) {
 			m->unclosed = true;

@@ -340,7 +340,7 @@ const char *wait_interrupt_name(const struct hit *h)
 
 int64_t wait_holder(const struct hit *h)
 {
-	const struct experiment *founder = h->e->founder ? h->e->founder : h->e;
+	const struct experiment *founder = experiment_founder(h->e);
 	int64_t tid = hit_holder(h);
 
 	if (tid && founder->threads.len && !names_thread(session_names(h->session), founder, tid))

@@ -308,7 +308,7 @@ static void collect_own(void *ctx, const struct hit *h, const struct amount *amo
 	struct chain *c = ctx;
 
 	if (!hit_is_wait(h) || hit_weight(h) <= 0 || hit_thread(h) != c->of->tid ||
-	    (h->e->founder ? h->e->founder : h->e) != c->of->founder)
+	    experiment_founder(h->e) != c->of->founder)
 		return;
 	vec_push(&c->waits, activity_of(h, true));
 }
