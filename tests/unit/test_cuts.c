@@ -131,6 +131,29 @@ static void test_long_wait_is_divided(void **state)
 	cuts_free(c);
 }
 
+/* From 2500 to 5000, with cuts at 3000 and 4000: each segment has its part of the wait, with its stack. */
+static void test_wait_through_several_cuts(void **state)
+{
+	struct cuts *c = cuts_new();
+	struct er_wait whole = sleep_until(5000, 2500, 2500);
+
+	for (uint64_t at = 3000; at < 5000; at += 1000) {
+		struct er_total t = total_at(at, at - 2500, ER_TOTAL_CUT);
+		struct er_wait open = sleep_until(at, at - 2500, at - 2500);
+
+		open.flags = ER_WAIT_OPEN_END;
+		assert_int_equal(cuts_wait(c, &open), at == 3000 ? 0 : CUT_BLOCKED);
+		assert_int_equal(open.blocked_ns, at == 3000 ? 500 : 1000);
+		assert_int_equal(open.blocked_weight, open.blocked_ns);
+		t.rest_ns[ER_OFF_SLEEP] = at - 2500;
+		cut(c, &t);
+		assert_int_equal(t.rest_ns[ER_OFF_SLEEP], 0);
+	}
+	assert_int_equal(cuts_wait(c, &whole), CUT_BLOCKED);
+	assert_int_equal(whole.blocked_weight, 1000);
+	cuts_free(c);
+}
+
 /*
  * The thread slept from 2000 to 2600, but the iterator still found it asleep at 3000. The wait is
  * counted once. One that ended before the open one began takes nothing from it.
@@ -266,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_prediction_was_too_large),
 		cmocka_unit_test(test_open_wait_is_divided),
 		cmocka_unit_test(test_long_wait_is_divided),
+		cmocka_unit_test(test_wait_through_several_cuts),
 		cmocka_unit_test(test_cut_in_the_run_queue),
 		cmocka_unit_test(test_a_wait_that_the_cut_took_for_open),
 		cmocka_unit_test(test_late_waits),

@@ -239,7 +239,7 @@ unsigned cuts_wait(struct cuts *c, struct er_wait *w)
 
 	if (is_late(a, w) || is_over(a, w))
 		return clear(w);
-	if (w->h.time_ns > a->waited_ns)
+	if (!(w->flags & ER_WAIT_OPEN_END) && w->h.time_ns > a->waited_ns)
 		a->waited_ns = w->h.time_ns;
 	parts = shorten(a, w);
 	weigh(a, state, &w->blocked_weight, w->blocked_ns, blocked_alone);
