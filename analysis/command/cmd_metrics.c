@@ -197,8 +197,7 @@ static int set_compare(struct shell *sh, enum compare how)
 {
 	if (metric_set_compare(&sh->metric_set, sh->session, how, &sh->diag))
 		return -1;
-	shell_count_once(sh);
-	view_state_changed(&sh->view);
+	shell_groups_changed(sh);
 	/* In .er.rc files the setting is kept for sessions with several experiments. */
 	if (how != COMPARE_OFF && !sh->metric_set.compare && !sh->in_rc)
 		return diag_error(&sh->diag,

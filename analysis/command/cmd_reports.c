@@ -76,12 +76,10 @@ static int cmd_diff(struct shell *sh, int argc, char **argv)
 		return diag_error(&sh->diag, "diff '%s': write rate or time", argv[1]);
 	if (metric_set_compare_squares(&sh->metric_set, sh->session, &sh->diag))
 		return -1;
-	shell_count_once(sh);
-	view_state_changed(&sh->view);
+	shell_groups_changed(sh);
 	rc = shell_print(sh, &t, view_diff(&sh->view, unit, &sh->slower, &t, &sh->diag));
 	metric_set_compare(&sh->metric_set, sh->session, before, &sh->diag);
-	shell_count_once(sh);
-	view_state_changed(&sh->view);
+	shell_groups_changed(sh);
 	return rc;
 }
 

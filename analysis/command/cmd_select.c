@@ -166,6 +166,13 @@ void shell_count_once(struct shell *sh)
 		set_filter(&sh->view, f);
 }
 
+void shell_groups_changed(struct shell *sh)
+{
+	session_join(sh->session, sh->metric_set.compare != COMPARE_OFF);
+	shell_count_once(sh);
+	view_state_changed(&sh->view);
+}
+
 /* Set one part; an empty argument removes it. */
 static int set_part(struct shell *sh, enum filter_part part, const char *arg)
 {

@@ -91,10 +91,11 @@ int shell_open(struct shell *sh, char *const *paths, size_t n);
 
 /*
  * Leave out of one of them what two open recordings have (analysis/metrics/twice.h), unless they are
- * compared or the given filter names TWICE. To be called when recordings were opened, and when a
- * comparison begins or ends.
+ * compared or the given filter names TWICE. To be called when recordings were opened.
  */
 void shell_count_once(struct shell *sh);
+/* To be called when a comparison begins or ends: it decides which segments are one recording. */
+void shell_groups_changed(struct shell *sh);
 /* The filter without from and to, with the selection; the caller frees it. NULL: everything passes. */
 struct filter *shell_filter_without_times(struct shell *sh);
 /* The time of from or to; `otherwise` if it is not set. */

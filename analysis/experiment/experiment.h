@@ -52,6 +52,7 @@ struct experiment {
 	unsigned id;                 /* 1, 2, … in order of opening; set by the opener */
 	unsigned group;              /* 1, 2, … for comparison; set by the opener */
 	struct experiment *founder;  /* NULL: this is a founder */
+	const struct experiment *origin; /* its start is time 0 of packets: see experiment_offset_ns */
 	bool system_wide;            /* a recording of the whole system, or any part of one */
 	bool many_processes;         /* packets name their process, in LWPID */
 	const char *path;            /* as given, or founder path + "/" + name */
@@ -119,6 +120,17 @@ void experiment_close(struct experiment *e);
 static inline const struct experiment *experiment_founder(const struct experiment *e)
 {
 	return e->founder ? e->founder : e;
+}
+
+/*
+ * Segments of one recording that are open together have one origin: the founder of the one that began
+ * first. It identifies their threads and processes, and times of packets are relative to its start.
+ * Otherwise the founder is its own origin. Returns what to add to times that are relative to the
+ * founder's start.
+ */
+static inline int64_t experiment_offset_ns(const struct experiment *e)
+{
+	return (int64_t)((uint64_t)experiment_founder(e)->start_ns - (uint64_t)e->origin->start_ns);
 }
 
 /* The number of usage records, and the i-th of them. Values are cumulative. */

@@ -223,7 +223,7 @@ static void put_markers(struct firefox *f, const struct timeline *t)
 		if (!is_of(a, MARKERS))
 			continue;
 		buf_puts(&f->out->buf, before);
-		put_data(f, t->founder, a);
+		put_data(f, t->origin, a);
 		outfile_flush(f->out, 1 << 16);
 		before = ",\n";
 	}
@@ -254,8 +254,8 @@ static int64_t process_of(const struct timeline *t)
 static void put_track(struct firefox *f, const struct timeline *t, enum which which)
 {
 	const struct names *names = session_names(f->session);
-	const char *comm = names_thread(names, t->founder, t->tid);
-	const char *process = t->pid ? names_process(names, t->founder, t->pid) : comm;
+	const char *comm = names_thread(names, t->origin, t->tid);
+	const char *process = t->pid ? names_process(names, t->origin, t->pid) : comm;
 	const char *more = which == WAITS ? ": waits" : "";
 	__cleanup(freep) char *name = xasprintf("%s%s", comm ? comm : "(unknown)", more);
 	struct buf *b = &f->out->buf;

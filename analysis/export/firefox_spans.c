@@ -18,7 +18,7 @@ static bool is_shown(const struct firefox *f, const struct timeline *t, uint32_t
 
 size_t firefox_count_spans(const struct firefox *f, const struct timeline *t)
 {
-	const struct span_thread *th = span_thread_of(f->spans, t->founder, t->tid);
+	const struct span_thread *th = span_thread_of(f->spans, t->origin, t->tid);
 	size_t n = 0;
 
 	for (uint32_t i = 0; th && i < th->n; i++)
@@ -90,7 +90,7 @@ static void put_value(struct firefox *f, const struct span_call *c, enum firefox
 void firefox_put_spans(struct firefox *f, const struct timeline *t, enum firefox_column column,
 		       const char **before)
 {
-	const struct span_thread *th = span_thread_of(f->spans, t->founder, t->tid);
+	const struct span_thread *th = span_thread_of(f->spans, t->origin, t->tid);
 
 	for (uint32_t i = 0; th && i < th->n; i++) {
 		if (!is_shown(f, t, th->first + i))
@@ -108,14 +108,14 @@ void firefox_add_threads(const struct firefox *f, struct timelines *tl)
 	bool fresh;
 
 	vec_for_each(t, &tl->threads)
-		map_put(&known, (uint64_t)t->founder->id << 32 | (uint32_t)t->tid, &fresh);
+		map_put(&known, (uint64_t)t->origin->id << 32 | (uint32_t)t->tid, &fresh);
 	vec_for_each(th, &f->spans->threads) {
 		const struct span_call *c = &f->spans->calls.data[th->first];
 		const struct experiment *e = f->spans->sources.data[c->source].e;
-		struct timeline t = { .founder = experiment_founder(e), .pid = span_pid(f->spans, c),
+		struct timeline t = { .origin = e->origin, .pid = span_pid(f->spans, c),
 				      .tid = span_int(f->spans, c, "THRID") };
 
-		map_put(&known, (uint64_t)t.founder->id << 32 | (uint32_t)t.tid, &fresh);
+		map_put(&known, (uint64_t)t.origin->id << 32 | (uint32_t)t.tid, &fresh);
 		if (fresh && firefox_count_spans(f, &t))
 			vec_push(&tl->threads, t);
 	}

@@ -21,12 +21,12 @@ struct gathering {
 
 static struct bucket_key key_of(const struct gathering *ga, const struct hit *h)
 {
-	const struct experiment *founder = experiment_founder(h->e);
+	const struct experiment *origin = hit_origin(h);
 	struct bucket_key k = { .stack = h->stack, .cpu = -1, .state = -1 };
 	unsigned by = ga->g->by;
 
 	if (by & (BY_PROCESS | BY_THREAD)) {
-		k.founder = founder;
+		k.origin = origin;
 		k.pid = hit_pid(h);
 		k.tid = by & BY_THREAD || !k.pid ? hit_thread(h) : 0;
 	}
@@ -43,7 +43,7 @@ static struct bucket_key key_of(const struct gathering *ga, const struct hit *h)
 
 static bool same(const struct bucket_key *a, const struct bucket_key *b)
 {
-	return a->founder == b->founder && a->comm == b->comm && a->pid == b->pid &&
+	return a->origin == b->origin && a->comm == b->comm && a->pid == b->pid &&
 	       a->tid == b->tid && a->stack == b->stack && a->cpu == b->cpu &&
 	       a->state == b->state && a->reason == b->reason;
 }
@@ -51,7 +51,7 @@ static bool same(const struct bucket_key *a, const struct bucket_key *b)
 static struct bucket *bucket_of(struct gathered *g, const struct bucket_key *k)
 {
 	uint64_t words[] = {
-		(uintptr_t)k->founder, (uintptr_t)k->comm, k->pid, k->tid,
+		(uintptr_t)k->origin, (uintptr_t)k->comm, k->pid, k->tid,
 		(uint64_t)k->stack << 32 | (uint32_t)k->cpu,
 		(uint64_t)(uint32_t)k->state << 32 | (uint32_t)k->reason,
 	};

@@ -26,7 +26,7 @@ enum gather_by {
 
 /* A value that is not distinguished, or that the packet lacks, is 0; cpu and state are then -1. */
 struct bucket_key {
-	const struct experiment *founder; /* NULL if processes are not distinguished */
+	const struct experiment *origin; /* NULL if processes are not distinguished */
 	const char *comm;                 /* interned by the session; NULL: unknown */
 	int64_t pid, tid;                 /* pid 0: a kernel thread, which always has its tid */
 	uint32_t stack;                   /* in session.stacks */

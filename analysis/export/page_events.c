@@ -21,21 +21,20 @@ static int64_t to_us(int64_t ns)
 	return ns / NS_PER_US - (ns % NS_PER_US < 0);
 }
 
-static uint32_t thread_index(struct page_events *p, const struct experiment *e, int64_t pid,
+static uint32_t thread_index(struct page_events *p, const struct experiment *origin, int64_t pid,
 			     int64_t tid)
 {
-	const struct experiment *founder = experiment_founder(e);
-	uint64_t hash = hash64(founder->id ^ hash64(pid + hash64(tid)));
+	uint64_t hash = hash64(origin->id ^ hash64(pid + hash64(tid)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
 	while ((id1 = intern_next(&p->thread_ids, &probe))) {
 		const struct page_thread *t = &p->threads.data[id1 - 1];
 
-		if (t->founder == founder && t->pid == pid && t->tid == tid)
+		if (t->origin == origin && t->pid == pid && t->tid == tid)
 			return id1 - 1;
 	}
-	vec_push(&p->threads, (struct page_thread){ .founder = founder, .pid = pid, .tid = tid });
+	vec_push(&p->threads, (struct page_thread){ .origin = origin, .pid = pid, .tid = tid });
 	return intern_add(&p->thread_ids, hash);
 }
 
@@ -70,12 +69,12 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 
 	ev->length = to_us(hit_wait_length(h));
 	if (waker > 0) {
-		ev->waker = 1 + thread_index(p, h->e, hit_waker_pid(h), waker);
+		ev->waker = 1 + thread_index(p, h->e->origin, hit_waker_pid(h), waker);
 		stack = hit_waker_stack(h);
 		ev->waker_path = stack == session_no_stack(h->session) ? 0 : stack + 1;
 	}
 	if (holder > 0)
-		ev->holder = 1 + thread_index(p, h->e, hit_holder_pid(h), holder);
+		ev->holder = 1 + thread_index(p, h->e->origin, hit_holder_pid(h), holder);
 }
 
 /* What its number of waits is made from. */
@@ -107,7 +106,7 @@ static struct page_event event_of(struct page_events *p, const struct hit *h)
 {
 	return (struct page_event){
 		.end = to_us(hit_time(h)), .path = h->stack, .cpu = hit_cpu(h),
-		.thread = thread_index(p, h->e, hit_pid(h), hit_thread(h)),
+		.thread = thread_index(p, hit_origin(h), hit_pid(h), hit_thread(h)),
 		.spans = p->has_spans ? span_set_of(&p->span_sets, h) : 0,
 		.objects = page_objects_of(&p->objects, h),
 	};
@@ -308,15 +307,18 @@ static void read_lives(struct page_events *p, const struct session *s)
 	size_t known = p->threads.len;
 
 	vec_for_each(e, &s->experiments) {
-		vec_for_each(th, &(*e)->threads) {
-			uint32_t i = thread_index(p, *e, th->pid, th->tid);
+		int64_t offset = experiment_offset_ns(*e);
 
-			/* Several lives with one id: from the first begin to the last end. */
+		vec_for_each(th, &(*e)->threads) {
+			uint32_t i = thread_index(p, (*e)->origin, th->pid, th->tid);
+
+			/* Several lives with one id, or segments: from the first begin to the last end. */
 			if (i >= known)
 				continue;
 			struct page_thread *t = &p->threads.data[i];
 			bool first = !t->begin && !t->end;
-			int64_t begin = to_us(th->begin_ns), end = to_us(th->end_ns);
+			int64_t begin = to_us(wrap_plus(th->begin_ns, offset));
+			int64_t end = to_us(wrap_plus(th->end_ns, offset));
 
 			t->begin = first || begin < t->begin ? begin : t->begin;
 			t->end = first || end > t->end ? end : t->end;
@@ -332,7 +334,7 @@ static void add_call(void *ctx, const struct hit *h, const struct amount *amount
 
 	if (h->stream->kind != ER_PKT_SPAN)
 		return;
-	thread = thread_index(p, h->e, hit_pid(h), hit_thread(h));
+	thread = thread_index(p, hit_origin(h), hit_pid(h), hit_thread(h));
 	p->threads.data[thread].n++;
 }
 

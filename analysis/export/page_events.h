@@ -25,7 +25,7 @@ struct export;
 struct metric_set;
 struct wait_counts;
 
-/* Times are whole microseconds since the founder's start, rounded down. */
+/* Times are whole microseconds since the origin's start, rounded down. */
 struct page_event {
 	int64_t end;
 	int64_t weight;  /* microseconds that the packet represents; packets have no fractions */
@@ -66,7 +66,7 @@ struct event_class {
 };
 
 struct page_thread {
-	const struct experiment *founder;
+	const struct experiment *origin; /* hit_origin */
 	int64_t pid, tid;         /* pid 0: a kernel thread */
 	int64_t us[MS_COUNT];     /* time by state */
 	size_t n;                 /* number of events; 0: it is only a waker or holder */

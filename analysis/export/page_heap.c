@@ -112,7 +112,7 @@ static void put_end(const struct experiment *e, struct buf *b)
 {
 	if (e->founder)
 		buf_printf(b, "%" PRId64,
-			   wrap_plus(e->end_ns, wrap_minus(e->start_ns, e->founder->start_ns)));
+			   wrap_plus(e->end_ns, wrap_minus(e->start_ns, e->origin->start_ns)));
 	else
 		buf_puts(b, "null");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/json.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/packet.h"
 #include "analysis/experiment/syscalls.h"
 #include "analysis/export/about.h"
@@ -124,14 +125,17 @@ static void put_experiments(struct indexing *in)
 
 	buf_puts(in->b, ",\"experiments\":[");
 	vec_for_each(e, &in->x->view->session->experiments) {
+		int64_t offset = experiment_offset_ns(*e);
+
 		if ((*e)->founder)
 			continue;
 		comma(in->b, n++);
-		buf_printf(in->b, "{\"id\":%" PRIu32 ",\"group\":%u", (*e)->id, (*e)->group);
+		buf_printf(in->b, "{\"id\":%" PRIu32 ",\"group\":%u", (*e)->id, (*e)->origin->group);
 		put_member(in->b, "name", in->x->redact ? "Recording" : (*e)->name);
 		put_member(in->b, "host", in->x->redact ? "" : (*e)->hostname);
 		put_member(in->b, "command", in->x->redact ? "" : (*e)->command);
-		buf_printf(in->b, ",\"end\":%" PRId64 "}", (*e)->end_ns / 1000);
+		buf_printf(in->b, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 "}", offset / 1000,
+			   wrap_plus((*e)->end_ns, offset) / 1000);
 	}
 	buf_puts(in->b, "]");
 }
@@ -275,18 +279,18 @@ static void put_thread(struct indexing *in, const struct page_thread *t)
 
 	buf_printf(in->b, "{\"exp\":%" PRIu32 ",\"pid\":%" PRId64 ",\"tid\":%" PRId64
 		   ",\"n\":%zu,\"begin\":%" PRId64 ",\"end\":%" PRId64,
-		   t->founder->id, t->pid, t->tid, t->n, t->begin, t->end);
+		   t->origin->origin->id, t->pid, t->tid, t->n, t->begin, t->end);
 	buf_clear(&in->name);
-	names_put_thread(names, t->founder, t->pid, 0, t->tid, &in->name);
+	names_put_thread(names, t->origin, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "name", in->name.data);
 	buf_clear(&in->name);
-	names_put_process(names, t->founder, t->pid, 0, t->tid, &in->name);
+	names_put_process(names, t->origin, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "process", in->name.data);
-	put_member(in->b, "comm", names_thread(names, t->founder, t->tid));
+	put_member(in->b, "comm", names_thread(names, t->origin, t->tid));
 	put_member(in->b, "cgroup", in->x->redact ? NULL :
-		   names_cgroup_at(names, t->founder, t->tid, t->end * 1000));
+		   names_cgroup_at(names, t->origin, t->tid, t->end * 1000));
 	buf_printf(in->b, ",\"renamed\":%s",
-		   names_renamed(names, t->founder, t->tid) ? "true" : "false");
+		   names_renamed(names, t->origin, t->tid) ? "true" : "false");
 	buf_puts(in->b, ",\"us\":{");
 	for (int i = 0; i < MS_COUNT; i++) {
 		if (!t->us[i])
@@ -367,7 +371,7 @@ void page_range(const struct export *x, const struct page_events *events, int64_
 	if (events->counts.all.len)
 		extend(begin, end, &events->counts.all.data[0], &events->counts.all.data[events->counts.all.len - 1]);
 	vec_for_each(e, &x->view->session->experiments) {
-		int64_t last = (*e)->end_ns / 1000;
+		int64_t last = wrap_plus((*e)->end_ns, experiment_offset_ns(*e)) / 1000;
 
 		if (!(*e)->founder && last > *end)
 			*end = last;

@@ -6,6 +6,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/map.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/export/export.h"
 #include "analysis/export/page_events.h"
@@ -15,7 +16,7 @@
 static const int64_t second_ns = 1000000000;
 
 struct span {
-	int64_t begin, end; /* nanoseconds since the founder's start */
+	int64_t begin, end; /* nanoseconds since the origin's start */
 };
 
 /*
@@ -40,18 +41,20 @@ static struct span span_of(const struct experiment *founder, int64_t second)
 		ret.begin = end > second_ns ? end - second_ns : 0;
 	if (ret.end > end)
 		ret.end = end;
+	ret.begin = wrap_plus(ret.begin, experiment_offset_ns(founder));
+	ret.end = wrap_plus(ret.end, experiment_offset_ns(founder));
 	return ret;
 }
 
-static uint64_t key_of(const struct experiment *founder, int64_t tid)
+static uint64_t key_of(const struct experiment *origin, int64_t tid)
 {
-	return (uint64_t)founder->id << 32 | (uint32_t)tid;
+	return (uint64_t)origin->id << 32 | (uint32_t)tid;
 }
 
 static void put_loss(const struct experiment *founder, const struct exp_element *el,
 		     const struct map *threads, size_t n, struct buf *b)
 {
-	const uint64_t *thread = map_get(threads, key_of(founder, element_int(el, "tid")));
+	const uint64_t *thread = map_get(threads, key_of(founder->origin, element_int(el, "tid")));
 	struct span span = span_of(founder, element_int(el, "second"));
 
 	buf_printf(b, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
@@ -75,7 +78,7 @@ void put_losses(const struct export *x, const struct page_events *events, struct
 	for (size_t i = 0; i < events->threads.len; i++) {
 		const struct page_thread *t = &events->threads.data[i];
 
-		*map_put(&threads, key_of(t->founder, t->tid), NULL) = i;
+		*map_put(&threads, key_of(t->origin, t->tid), NULL) = i;
 	}
 	vec_for_each(e, &x->view->session->experiments) {
 		if ((*e)->founder)

@@ -7,6 +7,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/json.h"
+#include "analysis/base/wrap.h"
 #include "analysis/model/session.h"
 
 static bool is_point(const struct exp_event *ev)
@@ -30,8 +31,8 @@ static size_t put_points(const struct experiment *e, size_t n, struct buf *b)
 	vec_for_each(ev, &e->events) {
 		if (!is_point(ev))
 			continue;
-		buf_printf(b, "%s[%u,%" PRId64 ",%" PRId64 ",", n++ ? "," : ",\"samples\":[", e->id,
-			   ev->id, ev->time_ns / 1000);
+		buf_printf(b, "%s[%u,%" PRId64 ",%" PRId64 ",", n++ ? "," : ",\"samples\":[", e->origin->id,
+			   ev->id, wrap_plus(ev->time_ns, experiment_offset_ns(e)) / 1000);
 		json_put_string(b, ev->label);
 		buf_puts(b, "]");
 	}

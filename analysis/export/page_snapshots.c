@@ -75,11 +75,11 @@ static void know_threads(struct snapping *sn)
 
 	for (size_t i = 0; i < sn->events->threads.len; i++) {
 		const struct page_thread *t = &sn->events->threads.data[i];
-		const struct exp_fold *fold = folded_sums(&names->folded, t->founder, t->tid);
+		const struct exp_fold *fold = folded_sums(&names->folded, t->origin, t->tid);
 
 		if (!t->n)
 			continue;
-		*map_put(&sn->threads, thread_key(t->founder, t->pid, t->tid), NULL) = i;
+		*map_put(&sn->threads, thread_key(t->origin, t->pid, t->tid), NULL) = i;
 		if (fold)
 			*map_put(&sn->folds, hash64((uintptr_t)fold), NULL) = i;
 	}
@@ -89,8 +89,9 @@ static struct owners owners_of(const struct snapping *sn, const struct exp_step 
 {
 	const struct names *names = session_names(sn->x->view->session);
 	const struct exp_fold *fold =
-		folded_at(&names->folded, sn->e, st->pid, st->tid, st->own_ns);
-	const uint64_t *own = map_get(&sn->threads, thread_key(sn->e, st->pid, st->tid));
+		folded_at(&names->folded, sn->e, st->pid, st->tid,
+			  wrap_plus(st->own_ns, experiment_offset_ns(sn->e)));
+	const uint64_t *own = map_get(&sn->threads, thread_key(sn->e->origin, st->pid, st->tid));
 	const uint64_t *sums = fold ? map_get(&sn->folds, hash64((uintptr_t)fold)) : NULL;
 
 	return (struct owners){ own ? 1 + *own : 0, sums ? 1 + *sums : 0 };
@@ -243,9 +244,10 @@ static void put_experiment(struct snapping *sn)
 	int64_t before = 0;
 
 	buf_printf(&sn->json,
-		   "%s{\"exp\":%" PRIu32 ",\"n\":%zu,\"took\":%" PRId64
+		   "%s{\"exp\":%" PRIu32 ",\"begin\":%" PRId64 ",\"n\":%zu,\"took\":%" PRId64
 		   ",\"split\":%s,\"vague\":[%s]}",
-		   sn->nexps ? "," : "", sn->e->id, sn->seconds.len, sn->s->took_ns,
+		   sn->nexps ? "," : "", sn->e->origin->id, experiment_offset_ns(sn->e), sn->seconds.len,
+		   sn->s->took_ns,
 		   sn->split ? "true" : "false", sn->vague.len ? sn->vague.data : "");
 	for (size_t i = 0; i < sn->seconds.len; i++) {
 		int64_t at =

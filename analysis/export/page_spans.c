@@ -28,18 +28,16 @@ struct page_spans {
 
 static uint64_t key_of(const struct experiment *e, int64_t tid)
 {
-	const struct experiment *founder = experiment_founder(e);
-
-	return (uint64_t)founder->id << 32 | (uint32_t)tid;
+	return (uint64_t)e->origin->id << 32 | (uint32_t)tid;
 }
 
-/* The page's threads, by founder and thread, to index. */
+/* The page's threads, by origin and thread, to index. */
 static struct map threads_of(const struct page_events *events)
 {
 	struct map ret = { 0 };
 
 	for (size_t i = 0; i < events->threads.len; i++)
-		*map_put(&ret, key_of(events->threads.data[i].founder, events->threads.data[i].tid), NULL) = i;
+		*map_put(&ret, key_of(events->threads.data[i].origin, events->threads.data[i].tid), NULL) = i;
 	return ret;
 }
 

@@ -57,19 +57,19 @@ void perfetto_put(struct perfetto *p, int64_t time)
 	outfile_flush(p->out, 1 << 16);
 }
 
-const char *perfetto_thread_name(struct perfetto *p, const struct experiment *founder, int64_t tid)
+const char *perfetto_thread_name(struct perfetto *p, const struct experiment *origin, int64_t tid)
 {
-	const char *name = names_thread(session_names(p->session), founder, tid);
+	const char *name = names_thread(session_names(p->session), origin, tid);
 
 	return name ? name : "(unknown)";
 }
 
-const char *perfetto_process_name(struct perfetto *p, const struct experiment *founder,
+const char *perfetto_process_name(struct perfetto *p, const struct experiment *origin,
 				  int64_t pid, int64_t tid)
 {
-	const char *name = pid ? names_process(session_names(p->session), founder, pid) : NULL;
+	const char *name = pid ? names_process(session_names(p->session), origin, pid) : NULL;
 
-	return name ? name : perfetto_thread_name(p, founder, pid ? pid : tid);
+	return name ? name : perfetto_thread_name(p, origin, pid ? pid : tid);
 }
 
 /* --- the machine, processes and threads --- */
@@ -116,17 +116,17 @@ static void put_threads(struct perfetto *p, const struct timelines *tl)
 	vec_for_each(t, &tl->threads) {
 		int64_t pid = perfetto_pid(t->pid, t->tid);
 
-		map_put(&seen, (uint64_t)t->founder->id << 32 | (uint32_t)pid, &fresh);
+		map_put(&seen, (uint64_t)t->origin->id << 32 | (uint32_t)pid, &fresh);
 		if (fresh) {
 			pb_uint(&p->inner, PROCESS_PID, pid);
 			pb_string(&p->inner, PROCESS_CMDLINE,
-				  perfetto_text(p, perfetto_process_name(p, t->founder, t->pid, t->tid)));
+				  perfetto_text(p, perfetto_process_name(p, t->origin, t->pid, t->tid)));
 			pb_uint(&p->inner, PROCESS_KTHREAD, !t->pid);
 			pb_message(&p->message, TREE_PROCESS, &p->inner);
 		}
 		pb_uint(&p->inner, THREAD_TID, t->tid);
 		pb_string(&p->inner, THREAD_NAME,
-			  perfetto_text(p, perfetto_thread_name(p, t->founder, t->tid)));
+			  perfetto_text(p, perfetto_thread_name(p, t->origin, t->tid)));
 		pb_uint(&p->inner, THREAD_PID, pid);
 		pb_message(&p->message, TREE_THREAD, &p->inner);
 	}
@@ -145,8 +145,8 @@ struct sample {
 static int by_time(const void *pa, const void *pb)
 {
 	const struct sample *a = pa, *b = pb;
-	int64_t ta = wrap_plus(a->thread->founder->start_ns, a->at->end);
-	int64_t tb = wrap_plus(b->thread->founder->start_ns, b->at->end);
+	int64_t ta = wrap_plus(a->thread->origin->start_ns, a->at->end);
+	int64_t tb = wrap_plus(b->thread->origin->start_ns, b->at->end);
 
 	if (ta != tb)
 		return ta < tb ? -1 : 1;
@@ -168,7 +168,7 @@ static void put_sample(struct perfetto *p, const struct sample *s, uint64_t time
 	pb_uint(&p->message, SAMPLE_MODE, s->at->state == MS_USER ? MODE_USER : MODE_KERNEL);
 	pb_uint(&p->message, SAMPLE_TIMEBASE, timebase);
 	pb_message(&p->packet, PACKET_PERF_SAMPLE, &p->message);
-	perfetto_put(p, wrap_plus(t->founder->start_ns, s->at->end));
+	perfetto_put(p, wrap_plus(t->origin->start_ns, s->at->end));
 }
 
 static void put_samples(struct perfetto *p, const struct timelines *tl)

@@ -65,7 +65,7 @@ uint64_t perfetto_stack(struct perfetto *p, uint32_t stack);
  * The id of a thread's track, and of a track under it, `number` of which is not 0. Describe them at
  * their first use. (perfetto_waits.c)
  */
-uint64_t perfetto_thread_track(struct perfetto *p, const struct experiment *founder, int64_t pid, int64_t tid);
+uint64_t perfetto_thread_track(struct perfetto *p, const struct experiment *origin, int64_t pid, int64_t tid);
 uint64_t perfetto_track_below(struct perfetto *p, uint64_t thread, unsigned number, const char *name);
 /* Begin p->message as an event on a track; add a note of it; write it. `time` is absolute. */
 void perfetto_begin_event(struct perfetto *p, unsigned type, uint64_t track);
@@ -86,8 +86,8 @@ void perfetto_waits(struct perfetto *p, const struct timelines *tl);
 size_t perfetto_sched(struct perfetto *p, const struct timelines *tl);
 
 /* The names of a thread and of a process. Never NULL. The caller must make them printable. */
-const char *perfetto_thread_name(struct perfetto *p, const struct experiment *founder, int64_t tid);
-const char *perfetto_process_name(struct perfetto *p, const struct experiment *founder,
+const char *perfetto_thread_name(struct perfetto *p, const struct experiment *origin, int64_t tid);
+const char *perfetto_process_name(struct perfetto *p, const struct experiment *origin,
 				  int64_t pid, int64_t tid);
 /* A thread's process in the trace. A kernel thread counts as a process of its own. */
 static inline int64_t perfetto_pid(int64_t pid, int64_t tid)

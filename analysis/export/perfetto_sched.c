@@ -65,20 +65,20 @@ struct exact {
 struct sched {
 	VEC(struct stay) stays;
 	VEC(struct sched_event) events;
-	struct map by_thread; /* founder id << 32 | tid, to 1 + index in exact */
+	struct map by_thread; /* origin's id << 32 | tid, to 1 + index in exact */
 	VEC(struct exact) exact;
 };
 
-static uint64_t thread_key(const struct experiment *founder, int64_t tid)
+static uint64_t thread_key(const struct experiment *origin, int64_t tid)
 {
-	return (uint64_t)founder->id << 32 | (uint32_t)tid;
+	return (uint64_t)origin->id << 32 | (uint32_t)tid;
 }
 
 /* Of a folded thread the time off a CPU is not known: its waits may not be all. */
 static void read_exact(struct sched *s, const struct experiment *founder)
 {
 	vec_for_each(th, &founder->threads) {
-		uint64_t *at = map_put(&s->by_thread, thread_key(founder, th->tid), NULL);
+		uint64_t *at = map_put(&s->by_thread, thread_key(founder->origin, th->tid), NULL);
 		struct exact *e;
 
 		if (!*at) {
@@ -89,14 +89,14 @@ static void read_exact(struct sched *s, const struct experiment *founder)
 		for (int i = 0; i < MS_COUNT; i++)
 			add_to(&e->off_ns, th->off_ns[i]);
 		e->unknown |= th->fold != 0;
-		e->ended_ns = th->ended ? th->end_ns : -1;
+		e->ended_ns = th->ended ? wrap_plus(th->end_ns, experiment_offset_ns(founder)) : -1;
 	}
 }
 
 /* NULL: nothing is known exactly. */
 static const struct exact *exact_of(const struct sched *s, const struct timeline *t)
 {
-	const uint64_t *at = map_get(&s->by_thread, thread_key(t->founder, t->tid));
+	const uint64_t *at = map_get(&s->by_thread, thread_key(t->origin, t->tid));
 
 	return at ? &s->exact.data[*at - 1] : NULL;
 }
@@ -134,7 +134,7 @@ static bool is_complete(const struct sched *s, const struct timeline *t)
 /* The thread got a CPU at the end of a wait. */
 static void add_stay(struct sched *s, const struct timeline *t, const struct activity *before)
 {
-	vec_push(&s->stays, (struct stay){ .enters = wrap_plus(t->founder->start_ns, before->end),
+	vec_push(&s->stays, (struct stay){ .enters = wrap_plus(t->origin->start_ns, before->end),
 					   .leaves = INT64_MAX, .thread = t, .cpu = before->cpu });
 }
 
@@ -142,7 +142,7 @@ static void end_stay(struct sched *s, const struct timeline *t, int64_t time, in
 {
 	struct stay *last = &s->stays.data[s->stays.len - 1];
 
-	last->leaves = wrap_plus(t->founder->start_ns, time);
+	last->leaves = wrap_plus(t->origin->start_ns, time);
 	last->state = state;
 }
 
@@ -150,7 +150,7 @@ static void add_waking(struct sched *s, const struct timeline *t, const struct a
 {
 	if (a->state != MS_WAIT_CPU && !(a->flags & WFLAG_OPEN_END))
 		vec_push(&s->events, (struct sched_event){
-			.time = wrap_plus(t->founder->start_ns, a->end), .cpu = a->cpu, .woken = a,
+			.time = wrap_plus(t->origin->start_ns, a->end), .cpu = a->cpu, .woken = a,
 			.thread = t });
 }
 
@@ -244,7 +244,7 @@ static void put_bundle(struct perfetto *p, const struct sched_event *e, int64_t 
 
 static const char *comm(struct perfetto *p, const struct timeline *t)
 {
-	return t ? perfetto_text(p, perfetto_thread_name(p, t->founder, t->tid)) : "swapper";
+	return t ? perfetto_text(p, perfetto_thread_name(p, t->origin, t->tid)) : "swapper";
 }
 
 static void put_switch(struct perfetto *p, const struct sched_event *e)

@@ -39,17 +39,17 @@ static void put_end(struct slices *s, struct lane *l)
 	perfetto_put_event(s->p, l->ends.data[--l->ends.len]);
 }
 
-static const struct experiment *founder_of(const struct slices *s, const struct span_call *c)
+static const struct experiment *origin_of(const struct slices *s, const struct span_call *c)
 {
 	const struct experiment *e = s->sp->sources.data[c->source].e;
 
-	return experiment_founder(e);
+	return e->origin;
 }
 
 static uint64_t new_track(struct slices *s, const struct span_call *c)
 {
 	int64_t tid = span_int(s->sp, c, "THRID");
-	uint64_t thread = perfetto_thread_track(s->p, founder_of(s, c), span_pid(s->sp, c), tid);
+	uint64_t thread = perfetto_thread_track(s->p, origin_of(s, c), span_pid(s->sp, c), tid);
 
 	return perfetto_track_below(s->p, thread, FIRST_TRACK + s->nlanes,
 				    s->nlanes ? "Spans that overlap" : "Spans");
@@ -91,7 +91,7 @@ static void annotate_states(struct slices *s, const struct span_call *c)
 
 static void put_call(struct slices *s, const struct span_call *c)
 {
-	int64_t start = founder_of(s, c)->start_ns;
+	int64_t start = origin_of(s, c)->start_ns;
 	int64_t begin = wrap_plus(start, c->begin_ns), end = wrap_plus(start, c->end_ns);
 	struct lane *l = begin < end ? lane_for(s, c, begin, end) : NULL;
 	__cleanup(buf_free) struct buf facts = { 0 };

@@ -36,15 +36,15 @@ static bool is_new(struct perfetto *p, uint64_t id)
 	return fresh;
 }
 
-uint64_t perfetto_thread_track(struct perfetto *p, const struct experiment *founder, int64_t pid, int64_t tid)
+uint64_t perfetto_thread_track(struct perfetto *p, const struct experiment *origin, int64_t pid, int64_t tid)
 {
-	uint64_t id = 1ULL << 63 | (uint64_t)founder->id << (32 + TRACK_BITS) | (uint64_t)(uint32_t)tid << TRACK_BITS;
+	uint64_t id = 1ULL << 63 | (uint64_t)origin->id << (32 + TRACK_BITS) | (uint64_t)(uint32_t)tid << TRACK_BITS;
 
 	if (!is_new(p, id))
 		return id;
 	pb_uint(&p->inner, THREAD_PID, perfetto_pid(pid, tid));
 	pb_uint(&p->inner, THREAD_TID, tid);
-	pb_string(&p->inner, THREAD_NAME, perfetto_text(p, perfetto_thread_name(p, founder, tid)));
+	pb_string(&p->inner, THREAD_NAME, perfetto_text(p, perfetto_thread_name(p, origin, tid)));
 	pb_uint(&p->message, TRACK_UUID, id);
 	pb_message(&p->message, TRACK_THREAD, &p->inner);
 	pb_message(&p->packet, PACKET_TRACK, &p->message);
@@ -81,14 +81,14 @@ void perfetto_annotate_number(struct perfetto *p, const char *name, uint64_t val
 }
 
 /* "name (TID 12)" */
-static void annotate_thread(struct perfetto *p, const char *what, const struct experiment *founder,
+static void annotate_thread(struct perfetto *p, const char *what, const struct experiment *origin,
 			    int64_t tid)
 {
 	char text[96];
 
 	if (!tid)
 		return;
-	snprintf(text, sizeof(text), "%.64s (TID %" PRId64 ")", perfetto_thread_name(p, founder, tid),
+	snprintf(text, sizeof(text), "%.64s (TID %" PRId64 ")", perfetto_thread_name(p, origin, tid),
 		 tid);
 	perfetto_annotate(p, what, text);
 }
@@ -108,7 +108,7 @@ void perfetto_begin_event(struct perfetto *p, unsigned type, uint64_t on)
 
 static uint64_t waits_track(struct perfetto *p, const struct timeline *t)
 {
-	return perfetto_track_below(p, perfetto_thread_track(p, t->founder, t->pid, t->tid), TRACK_OF_WAITS,
+	return perfetto_track_below(p, perfetto_thread_track(p, t->origin, t->pid, t->tid), TRACK_OF_WAITS,
 				    "Recorded waits");
 }
 
@@ -117,11 +117,11 @@ static uint64_t put_mark(struct waits *w, const struct timeline *t, int64_t pid,
 			 const char *what, int64_t time)
 {
 	struct perfetto *p = w->p;
-	uint64_t on = perfetto_thread_track(p, t->founder, pid, tid);
+	uint64_t on = perfetto_thread_track(p, t->origin, pid, tid);
 	char text[96];
 
 	snprintf(text, sizeof(text), "%s %.64s (TID %" PRId64 ")", what,
-		 perfetto_thread_name(p, t->founder, t->tid), t->tid);
+		 perfetto_thread_name(p, t->origin, t->tid), t->tid);
 	perfetto_begin_event(p, TYPE_INSTANT, on);
 	pb_string(&p->message, EVENT_NAME, perfetto_text(p, text));
 	pb_fixed64(&p->message, EVENT_FLOW, ++p->flow);
@@ -150,8 +150,8 @@ static void put_begin(struct waits *w, const struct timeline *t, const struct ac
 	pb_double(&p->message, EVENT_WEIGHT, a->weight);
 	perfetto_annotate(p, "state", state_uname(a->state));
 	perfetto_annotate_number(p, "represents ns", a->weight);
-	annotate_thread(p, "holder", t->founder, a->holder);
-	annotate_thread(p, a->flags & WFLAG_WAKER_IRQ ? "interrupted thread" : "waker", t->founder,
+	annotate_thread(p, "holder", t->origin, a->holder);
+	annotate_thread(p, a->flags & WFLAG_WAKER_IRQ ? "interrupted thread" : "waker", t->origin,
 			a->waker);
 	if (a->flags & WFLAG_OPEN_START)
 		perfetto_annotate(p, "began", "before the recording");
@@ -170,7 +170,7 @@ static void put_wait(struct waits *w, const struct timeline *t, const struct act
 		     int64_t begin)
 {
 	uint64_t on = waits_track(w->p, t), woken = 0;
-	int64_t end = wrap_plus(t->founder->start_ns, a->end);
+	int64_t end = wrap_plus(t->origin->start_ns, a->end);
 	struct perfetto *p = w->p;
 
 	put_begin(w, t, a, begin);
@@ -179,7 +179,7 @@ static void put_wait(struct waits *w, const struct timeline *t, const struct act
 	if (!has_waker(a))
 		return;
 	woken = put_mark(w, t, a->waker_pid, a->waker, "wakes", end);
-	perfetto_begin_event(p, TYPE_INSTANT, perfetto_thread_track(p, t->founder, t->pid, t->tid));
+	perfetto_begin_event(p, TYPE_INSTANT, perfetto_thread_track(p, t->origin, t->pid, t->tid));
 	pb_string(&p->message, EVENT_NAME, "woken");
 	pb_fixed64(&p->message, EVENT_FLOW_END, woken);
 	pb_uint(&p->message, EVENT_STACK, perfetto_stack(p, a->waker_stack));
@@ -197,12 +197,12 @@ void perfetto_waits(struct perfetto *p, const struct timelines *tl)
 		int64_t last = 0;
 
 		vec_for_each(a, &t->acts) {
-			int64_t begin = wrap_plus(t->founder->start_ns, a->begin);
+			int64_t begin = wrap_plus(t->origin->start_ns, a->begin);
 
 			if (mstate_descs[a->state].on_cpu)
 				continue;
 			begin = begin > last ? begin : last;
-			last = wrap_plus(t->founder->start_ns, a->end);
+			last = wrap_plus(t->origin->start_ns, a->end);
 			if (begin < last)
 				put_wait(&w, t, a, begin);
 		}

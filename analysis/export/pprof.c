@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
 #include "analysis/base/map.h"
 #include "analysis/export/about.h"
 #include "analysis/export/export.h"
@@ -240,14 +241,28 @@ static void put_types(struct pprof *p)
 	pb_uint(&p->out->buf, PROFILE_DEFAULT_TYPE, string_id(p, "cpu"));
 }
 
+/* The end of the last open segment of a recording, since its start. */
+static int64_t last_ns(const struct session *s, const struct experiment *origin)
+{
+	int64_t last = origin->end_ns;
+
+	vec_for_each(e, &s->experiments) {
+		int64_t end = wrap_plus((*e)->end_ns, experiment_offset_ns(*e));
+
+		if (!(*e)->founder && (*e)->origin == origin && end > last)
+			last = end;
+	}
+	return last;
+}
+
 /* Times of the first recording, and comments. */
 static void put_about(struct pprof *p)
 {
-	const struct experiment *e = p->session->experiments.data[0];
+	const struct experiment *e = p->session->experiments.data[0]->origin;
 	struct table t;
 
 	pb_uint(&p->out->buf, PROFILE_TIME_NANOS, (uint64_t)e->start_epoch * 1000000000);
-	pb_uint(&p->out->buf, PROFILE_DURATION_NANOS, e->end_ns);
+	pb_uint(&p->out->buf, PROFILE_DURATION_NANOS, last_ns(p->session, e));
 	about(p->x, &t);
 	vec_for_each(r, &t.rows) {
 		const char *line = r->cells[0].s;

@@ -40,7 +40,7 @@ void root_put(const struct export *x, const struct bucket_key *k, struct buf *b)
 		buf_puts(b, k->state < 0 ? state_uname(-1) : reason_uname(k->reason));
 		break;
 	case ROOT_PROCESS:
-		names_put_process(session_names(x->view->session), k->founder, k->pid, 0, k->tid, b);
+		names_put_process(session_names(x->view->session), k->origin, k->pid, 0, k->tid, b);
 		break;
 	case ROOT_NONE:
 		break;

@@ -148,7 +148,7 @@ static int compare(uint64_t a, uint64_t b)
 static int by_thread(const void *pa, const void *pb)
 {
 	const struct bucket *a = pa, *b = pb;
-	int by = compare(a->key.founder->id, b->key.founder->id);
+	int by = compare(a->key.origin->id, b->key.origin->id);
 
 	by = by ? by : compare(a->key.pid, b->key.pid);
 	by = by ? by : compare(a->key.tid, b->key.tid);
@@ -157,7 +157,7 @@ static int by_thread(const void *pa, const void *pb)
 
 static bool same_thread(const struct bucket_key *a, const struct bucket_key *b)
 {
-	return a->founder == b->founder && a->pid == b->pid && a->tid == b->tid;
+	return a->origin == b->origin && a->pid == b->pid && a->tid == b->tid;
 }
 
 static int by_value(const void *pa, const void *pb)
@@ -205,7 +205,7 @@ static void put_threads(struct speedscope *s, struct gathered *g)
 		if (!part->value)
 			continue;
 		buf_clear(&name);
-		names_put_thread(names, k->founder, k->pid, 0, k->tid, &name);
+		names_put_thread(names, k->origin, k->pid, 0, k->tid, &name);
 		buf_puts(&s->out->buf, ",\n");
 		put_profile(s, name.data, g, part);
 	}

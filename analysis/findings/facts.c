@@ -56,9 +56,7 @@ static void add_pid(struct program *p, int64_t pid)
 
 static uint64_t thread_key(const struct hit *h)
 {
-	const struct experiment *founder = experiment_founder(h->e);
-
-	return (uint64_t)founder->id << 32 | (uint32_t)hit_thread(h);
+	return (uint64_t)hit_origin(h)->id << 32 | (uint32_t)hit_thread(h);
 }
 
 /* The program of a packet's thread; counts the packet. */

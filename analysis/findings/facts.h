@@ -23,7 +23,7 @@ enum fact_by { BY_HOLDER, BY_PATH, BY_LOCK, BY_CGROUP }; /* BY_LOCK: of waits fo
 
 /* A wait for a message that a thread ended. */
 struct message_wait {
-	const struct experiment *founder;
+	const struct experiment *origin;
 	struct activity act;
 	int64_t pid, tid;
 	uint32_t waiter; /* the rest is for rule_chain.c: index into its waiters, */
@@ -67,7 +67,7 @@ struct facts {
 	 */
 	struct timelines lines;
 	VEC(struct fact_thread) threads;
-	struct map by_thread;         /* founder id << 32 | tid, to index */
+	struct map by_thread;         /* origin's id << 32 | tid, to index */
 	int64_t first_ns, last_ns;    /* ends of the first and last packet; first > last: none */
 	int64_t duration_ns;          /* between them */
 };

@@ -81,7 +81,7 @@ static bool is_message(int64_t reason)
 
 void add_message_wait(message_waits *ret, const struct hit *h)
 {
-	struct message_wait wait = { .founder = experiment_founder(h->e),
+	struct message_wait wait = { .origin = h->e->origin,
 				     .pid = hit_pid(h), .tid = hit_thread(h) };
 
 	if (!hit_is_wait(h) || !wait.pid || !is_message(hit_reason(h)) || !wait_has_waker(h) ||
@@ -94,7 +94,7 @@ void add_message_wait(message_waits *ret, const struct hit *h)
 /* The kind of a thread when the wait ended that is being followed. */
 static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid)
 {
-	struct thread_kind k = names_kind(c->facts->w.names, c->from->founder, pid, tid,
+	struct thread_kind k = names_kind(c->facts->w.names, c->from->origin, pid, tid,
 					  c->from->act.end);
 
 	return wait_kind_key(&c->facts->w, &k);
@@ -184,7 +184,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 	bool message = is_message(a->reason) && a->waker &&
 		       !(a->flags & (WFLAG_OPEN_END | WFLAG_REST | WFLAG_WAKER_IRQ));
 	const struct timeline *next = message ?
-		timeline_of(&c->facts->lines, c->from->founder, a->waker) : NULL;
+		timeline_of(&c->facts->lines, c->from->origin, a->waker) : NULL;
 	double ns = factor * time_within(a, from, to);
 	enum holdup holdup;
 
@@ -216,7 +216,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double factor,
 		   uint32_t link, int depth)
 {
-	const struct timeline *line = timeline_of(&c->facts->lines, c->from->founder, tid);
+	const struct timeline *line = timeline_of(&c->facts->lines, c->from->origin, tid);
 
 	if (!line || to <= from || c->nsteps > STEPS_MAX)
 		return;
@@ -269,7 +269,7 @@ static void follow_wait(struct chains *c, const struct message_wait *wait)
 
 	c->from = wait;
 	c->group = wait->rank * GROUPS / c->waiters.data[wait->waiter].nwaits;
-	c->path[0] = timeline_of(&c->facts->lines, wait->founder, wait->tid);
+	c->path[0] = timeline_of(&c->facts->lines, wait->origin, wait->tid);
 	if (length <= 0 || a->waker == wait->tid)
 		return;
 	first = link_after(c, NO_LINK, kind_key(c, a->waker_pid, a->waker), false, HOLDUP_NONE);

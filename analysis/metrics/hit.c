@@ -53,9 +53,16 @@ void hit_fields_init(struct hit_fields *f, const struct exp_stream *st)
 
 int64_t hit_time(const struct hit *h)
 {
+	return wrap_minus(packet_int(h->packet, h->fields->time), h->e->origin->start_ns);
+}
+
+const struct experiment *hit_origin(const struct hit *h)
+{
 	const struct experiment *founder = experiment_founder(h->e);
 
-	return wrap_minus(packet_int(h->packet, h->fields->time), founder->start_ns);
+	if (founder == h->e->origin || !founder->fold_numbers.len)
+		return h->e->origin;
+	return folded_sums(&session_names(h->session)->folded, founder, hit_thread(h)) ? founder : h->e->origin;
 }
 
 int64_t hit_thread(const struct hit *h)
@@ -122,14 +129,13 @@ int64_t hit_sample(const struct hit *h)
 {
 	const struct experiment *e = h->e;
 	bool own = false, begun = false;
-	int64_t t = hit_time(h);
+	int64_t t;
 
 	vec_for_each(ev, &e->events)
 		own |= !strcmp(ev->kind, "sample");
-	if (!own && e->founder)
-		e = e->founder;
-	else if (e->founder)
-		t = wrap_minus(t, wrap_minus(e->start_ns, e->founder->start_ns));
+	if (!own)
+		e = experiment_founder(e);
+	t = wrap_minus(packet_int(h->packet, h->fields->time), e->start_ns);
 	vec_for_each(ev, &e->events) {
 		if (strcmp(ev->kind, "sample"))
 			continue;

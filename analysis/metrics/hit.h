@@ -39,8 +39,13 @@ struct hit {
 /* Find the fields of the stream's packets. */
 void hit_fields_init(struct hit_fields *f, const struct exp_stream *st);
 
-/* Nanoseconds since the founder's start. */
+/* Nanoseconds since the start of the experiment's origin. */
 int64_t hit_time(const struct hit *h);
+/*
+ * What tells threads and processes with the same ids apart: the experiment's origin. For packets with the
+ * time of several threads of a fold it is the founder, as their TID means this fold only there.
+ */
+const struct experiment *hit_origin(const struct hit *h);
 /* The system's thread id. */
 int64_t hit_thread(const struct hit *h);
 /*

@@ -208,7 +208,6 @@ static void note_change(struct matching *m, int64_t time_ns, uint64_t before, do
 static void replay_all(struct matching *m, struct experiment *e, const struct exp_stream *st,
 		       const struct map *packets)
 {
-	const struct experiment *founder = experiment_founder(e);
 	event_vec events = { 0 };
 
 	m->peak.e = e;
@@ -220,7 +219,7 @@ static void replay_all(struct matching *m, struct experiment *e, const struct ex
 		double variance = m->variance;
 
 		replay(m, ev);
-		note_change(m, wrap_minus(ev->time_ns, founder->start_ns), before, variance);
+		note_change(m, wrap_minus(ev->time_ns, e->origin->start_ns), before, variance);
 		if (m->in_use > m->peak.bytes) {
 			m->peak.bytes = m->in_use;
 			m->peak.time_ns = ev->time_ns;
@@ -228,7 +227,7 @@ static void replay_all(struct matching *m, struct experiment *e, const struct ex
 		if (m->until && m->in_use >= m->until)
 			break;
 	}
-	m->peak.time_ns = (int64_t)((uint64_t)m->peak.time_ns - (uint64_t)founder->start_ns);
+	m->peak.time_ns = wrap_minus(m->peak.time_ns, e->origin->start_ns);
 	vec_free(&events);
 }
 
@@ -346,7 +345,7 @@ static void end_process(const struct matching *m, const struct experiment *e)
 {
 	if (e->founder && m->in_use)
 		vec_push(m->changes, (struct heap_change){
-			wrap_plus(e->end_ns, wrap_minus(e->start_ns, e->founder->start_ns)), -m->in_use,
+			wrap_plus(e->end_ns, wrap_minus(e->start_ns, e->origin->start_ns)), -m->in_use,
 			-m->variance });
 }
 

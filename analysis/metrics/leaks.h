@@ -31,7 +31,7 @@ enum heap_type { HEAP_MALLOC, HEAP_FREE, HEAP_REALLOC, HEAP_MMAP, HEAP_MUNMAP };
 struct heap_peak {
 	const struct experiment *e;
 	uint64_t bytes;
-	int64_t time_ns; /* when first reached; relative to the founder's start */
+	int64_t time_ns; /* when first reached; since the origin's start */
 };
 
 struct leaks;
@@ -62,7 +62,7 @@ double leaks_variance(const struct exp_stream *st, enum heap_type type, uint64_t
 
 /* A change of the memory in use. */
 struct heap_change {
-	int64_t time_ns; /* relative to the founder's start */
+	int64_t time_ns; /* since the origin's start */
 	int64_t bytes;
 	double variance;
 };

@@ -5,9 +5,9 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/model/session.h"
 
-static uint64_t thread_key(const struct experiment *founder, int64_t tid)
+static uint64_t thread_key(const struct experiment *origin, int64_t tid)
 {
-	return (uint64_t)founder->id << 32 | (uint32_t)tid;
+	return (uint64_t)origin->id << 32 | (uint32_t)tid;
 }
 
 static int64_t minus(int64_t a, int64_t b)
@@ -40,16 +40,16 @@ struct activity activity_of(const struct hit *h, bool waker_stack)
 
 void timelines_add(struct timelines *tl, const struct hit *h)
 {
-	const struct experiment *founder = experiment_founder(h->e);
+	const struct experiment *origin = h->e->origin;
 	struct activity a;
 	uint64_t *at;
 
 	if (hit_state(h) < 0 || hit_state(h) >= MS_COUNT)
 		return;
 	a = activity_of(h, tl->waker_stacks);
-	at = map_put(&tl->by_thread, thread_key(founder, hit_thread(h)), NULL);
+	at = map_put(&tl->by_thread, thread_key(hit_origin(h), hit_thread(h)), NULL);
 	if (!*at) {
-		vec_push(&tl->threads, (struct timeline){ .founder = founder, .pid = hit_pid(h),
+		vec_push(&tl->threads, (struct timeline){ .origin = origin, .pid = hit_pid(h),
 							  .tid = hit_thread(h) });
 		*at = tl->threads.len;
 	}
@@ -84,10 +84,10 @@ void timelines_free(struct timelines *tl)
 	map_free(&tl->by_thread);
 }
 
-const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *founder,
+const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin,
 				   int64_t tid)
 {
-	const uint64_t *at = map_get(&tl->by_thread, thread_key(founder, tid));
+	const uint64_t *at = map_get(&tl->by_thread, thread_key(origin, tid));
 
 	return at ? &tl->threads.data[*at - 1] : NULL;
 }

@@ -20,7 +20,7 @@ struct hit;
 
 /* There may be millions, so fields have the width that er_kernel records. */
 struct activity {
-	int64_t begin, end;    /* nanoseconds since the founder's start */
+	int64_t begin, end;    /* nanoseconds since the origin's start */
 	int64_t weight;        /* nanoseconds that the packet represents */
 	uint32_t stack;        /* resolved */
 	uint32_t waker_stack;  /* resolved, if it was asked for; of a wait that a thread ended */
@@ -31,7 +31,7 @@ struct activity {
 };
 
 struct timeline {
-	const struct experiment *founder;
+	const struct experiment *origin;
 	int64_t pid, tid;
 	VEC(struct activity) acts; /* sorted by end, after timelines_sort */
 };
@@ -39,7 +39,7 @@ struct timeline {
 struct timelines {
 	bool waker_stacks;    /* ask for them: finding them takes long */
 	bool rests;           /* keep remainders, too: they have a time, but no place */
-	struct map by_thread; /* founder id << 32 | tid, to index + 1 */
+	struct map by_thread; /* origin's id << 32 | tid, to index + 1 */
 	VEC(struct timeline) threads;
 };
 
@@ -50,7 +50,7 @@ void timelines_add(struct timelines *tl, const struct hit *h);
 void timelines_sort(struct timelines *tl);
 void timelines_free(struct timelines *tl);
 /* The activities of a thread; NULL: none were recorded. */
-const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *founder,
+const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin,
 				   int64_t tid);
 /* The index of the first activity that ends after a time. */
 size_t timeline_after(const struct timeline *t, int64_t time);

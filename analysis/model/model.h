@@ -67,6 +67,7 @@ struct session_impl {
 	struct map by_process;       /* founder id << 32 | pid, to the last experiment's id */
 	VEC(uint32_t) same_process; /* by experiment id - 1: the previous one of the same process */
 	VEC(uint32_t) scratch;
+	bool compared;        /* as the last session_join was told */
 	bool no_subs;         /* open no sub-experiments */
 	regex_t *only_subs;   /* open only those that match; NULL: all */
 	enum interpreted_shown interpreted;

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/model/model.h"
 
 static uint64_t key(const struct experiment *e, int64_t id)
 {
-	return (uint64_t)experiment_founder(e)->id << 32 | (uint32_t)id;
+	return (uint64_t)e->origin->id << 32 | (uint32_t)id;
 }
 
 static void put(struct map *m, uint64_t k, const char *name, bool replace)
@@ -153,6 +154,12 @@ static size_t upto(const struct dated_name *all, size_t n, int64_t time_ns)
 
 /* --- what the experiments say --- */
 
+/* A time in a founder's files, since the start of its origin. */
+static int64_t since_origin(const struct experiment *e, int64_t time_ns)
+{
+	return wrap_plus(time_ns, experiment_offset_ns(e));
+}
+
 /* For recordings without names.xml, which would have the times of renames. */
 static void add_threads(struct names *n, const struct experiment *e)
 {
@@ -161,20 +168,23 @@ static void add_threads(struct names *n, const struct experiment *e)
 		int64_t tid = element_int(el, "tid");
 
 		if (!strcmp(el->name, "thread") && comm)
-			add_dated(&n->threads, key(e, tid), 0, element_int(el, "pid"), comm);
+			add_dated(&n->threads, key(e, tid), since_origin(e, 0), element_int(el, "pid"),
+				  comm);
 	}
 	vec_for_each(th, &e->threads) {
 		if (*th->comm) {
-			add_dated(&n->threads, key(e, th->tid), th->begin_ns, th->pid, th->comm);
-			add_dated(&n->threads, key(e, th->tid), th->end_ns, th->pid, th->comm);
+			add_dated(&n->threads, key(e, th->tid), since_origin(e, th->begin_ns), th->pid,
+				  th->comm);
+			add_dated(&n->threads, key(e, th->tid), since_origin(e, th->end_ns), th->pid,
+				  th->comm);
 		}
 	}
 	vec_for_each(name, &e->names) {
-		add_dated(&n->threads, key(e, name->tid), name->at_ns, name->pid, name->comm)
-			->start = name->start;
+		int64_t at = since_origin(e, name->at_ns);
+
+		add_dated(&n->threads, key(e, name->tid), at, name->pid, name->comm)->start = name->start;
 		if (name->pid && name->start)
-			add_dated(&n->processes_at, key(e, name->pid), name->at_ns, name->pid, NULL)
-				->start = name->start;
+			add_dated(&n->processes_at, key(e, name->pid), at, name->pid, NULL)->start = name->start;
 	}
 }
 
@@ -193,7 +203,8 @@ static void add_cgroups(struct names *n, const struct experiment *e)
 	}
 	vec_for_each(th, &e->threads) {
 		if (*th->cgroup && several.len && map_get(&several, key(e, th->tid)))
-			add_dated(&n->cgroups_at, key(e, th->tid), th->begin_ns, th->pid, th->cgroup);
+			add_dated(&n->cgroups_at, key(e, th->tid), since_origin(e, th->begin_ns),
+				  th->pid, th->cgroup);
 	}
 	map_free(&several);
 	vec_for_each(f, &e->fold_numbers) {
@@ -215,7 +226,7 @@ static int64_t sum(int64_t a, int64_t b)
 static void add_programs(struct names *n, const struct experiment *e)
 {
 	vec_for_each(p, &e->processes)
-		add_dated(&n->programs, key(e, p->pid), p->begin_ns, p->pid, p->name);
+		add_dated(&n->programs, key(e, p->pid), since_origin(e, p->begin_ns), p->pid, p->name);
 }
 
 /*
@@ -224,10 +235,9 @@ static void add_programs(struct names *n, const struct experiment *e)
  */
 static void add_sub(struct names *n, const struct experiment *e)
 {
-	const struct experiment *founder = experiment_founder(e);
-	int64_t end = sum(e->start_ns, e->end_ns);
+	int64_t end = sum(e->start_ns, e->end_ns), origin = e->origin->start_ns;
 
-	end = sum(end, founder->start_ns == INT64_MIN ? INT64_MAX : -founder->start_ns);
+	end = sum(end, origin == INT64_MIN ? INT64_MAX : -origin);
 	add_dated(&n->subs, key(e, e->pid), end, e->pid, e->process);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Names of processes and threads, from processes.xml, names.xml and threads.xml (in older
  * recordings also recorder.xml). A thread may be renamed. A packet has the name that
- * was valid at its time; rows of lists show the last name.
+ * was valid at its time; rows of lists show the last name. Segments with one origin are one recording:
+ * a name in one of them counts in the later ones, too.
  */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
@@ -14,8 +15,8 @@
 struct buf;
 
 struct dated_name {
-	uint64_t key;   /* founder id << 32 | tid or pid */
-	int64_t at_ns;  /* relative to the founder's start */
+	uint64_t key;   /* origin's id << 32 | tid or pid */
+	int64_t at_ns;  /* since the origin's start */
 	uint32_t order; /* of names with one time the last is valid */
 	int32_t pid;    /* of a thread: its process; 0: a kernel thread */
 	uint32_t serial; /* of a process */
@@ -34,8 +35,8 @@ struct names {
 	struct dated_names processes_at; /* by pid: which process had it; only pids that came again */
 	struct dated_names programs; /* of followed processes; valid from at_ns on */
 	struct dated_names subs; /* the same without processes.xml; valid until at_ns */
-	struct map processes; /* founder id << 32 | pid, to const char *: main thread's last name */
-	struct map cgroups;   /* founder id << 32 | tid, to const char *: path */
+	struct map processes; /* origin's id << 32 | pid, to const char *: main thread's last name */
+	struct map cgroups;   /* origin's id << 32 | tid, to const char *: path */
 	struct folded_threads folded;   /* of threads that the recorder folded */
 	struct dated_names cgroups_at; /* by tid; only tids that had several */
 };
@@ -51,7 +52,7 @@ void names_free(struct names *n);
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid);
 /* Whether it had another name before. */
 bool names_renamed(const struct names *n, const struct experiment *e, int64_t tid);
-/* A thread's name at a time, in nanoseconds since the founder's start; NULL: unknown. */
+/* A thread's name at a time, in nanoseconds since the origin's start; NULL: unknown. */
 const char *names_thread_at(const struct names *n, const struct experiment *e, int64_t tid,
 			    int64_t time_ns);
 const char *names_process(const struct names *n, const struct experiment *e, int64_t pid);
@@ -60,7 +61,7 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 
 /*
  * The kernel may give a PID to another process. The serial says which of the processes that had
- * the PID one after the other, 1, 2, …, had it at a time, in nanoseconds since the founder's
+ * the PID one after the other, 1, 2, …, had it at a time, in nanoseconds since the origin's
  * start. 0: only one process had it, as far as is known.
  */
 unsigned names_serial_at(const struct names *n, const struct experiment *e, int64_t pid,
@@ -83,7 +84,7 @@ void names_put_kind(const struct thread_kind *k, struct buf *b);
 
 /*
  * The path of the cgroup of the thread that had this tid at a time, in nanoseconds since the
- * founder's start; NULL: unknown.
+ * origin's start; NULL: unknown.
  */
 const char *names_cgroup_at(const struct names *n, const struct experiment *e, int64_t tid,
 			    int64_t time_ns);

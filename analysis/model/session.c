@@ -239,6 +239,7 @@ int session_add(struct session *s, const char *path)
 	ret = is_group_name(path) ? add_group(s, path) : add_founder(s, path);
 	if (s->experiments.len == before)
 		s->groups.len--;
+	session_join(s, s->impl->compared);
 	return ret;
 }
 

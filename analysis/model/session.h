@@ -160,6 +160,11 @@ int session_descendants(struct session *s, const char *which, struct diag *d);
  * reporting; experiments opened before the error stay.
  */
 int session_add(struct session *s, const char *path);
+/*
+ * Set the origins (experiment.h) of all experiments: segments of one recording get the same, but not those
+ * in different groups if groups are compared. session_add keeps what was said last. (segments.c)
+ */
+void session_join(struct session *s, bool compared);
 
 /*
  * Resolve stack `index` of e at time_ns (relative to e's start). Returns an id into

@@ -12,7 +12,7 @@ enum { SOURCES_MAX = UINT16_MAX };
 
 static uint64_t thread_key(const struct experiment *e, int64_t thread)
 {
-	return (uint64_t)experiment_founder(e)->id << 32 | (uint32_t)thread;
+	return (uint64_t)e->origin->id << 32 | (uint32_t)thread;
 }
 
 /* --- reading --- */
@@ -66,7 +66,7 @@ static void read_call(struct reading *r, const struct span_source *src, const st
 	int64_t dur = packet_int(p, src->dur);
 	struct raw_call raw = {
 		.thread = thread_key(e, packet_int(p, src->thread)),
-		.c = { .end_ns = wrap_minus(packet_int(p, src->time), experiment_founder(e)->start_ns),
+		.c = { .end_ns = wrap_minus(packet_int(p, src->time), e->origin->start_ns),
 		       .id = packet_int(p, src->id), .packet = p->p, .size = p->size,
 		       .source = r->sp->sources.len - 1, .flags = packet_int(p, src->flags),
 		       .name = name_of(r->sp, e, packet_int(p, src->name)) },
@@ -422,7 +422,7 @@ const struct span_call *span_of_packet(const struct spans *sp, const struct expe
 		if (src->e != e)
 			continue;
 		dur = packet_int(p, src->dur);
-		begin = wrap_minus(packet_int(p, src->time), experiment_founder(e)->start_ns);
+		begin = wrap_minus(packet_int(p, src->time), e->origin->start_ns);
 		begin = dur > 0 ? wrap_minus(begin, dur) : begin;
 		for (uint32_t i = begun(sp, th, begin); i > 0; i--) {
 			const struct span_call *c = &sp->calls.data[th->first + i - 1];

@@ -13,7 +13,7 @@
 #include "analysis/experiment/span.h"
 #include "analysis/model/session.h"
 
-/* Times are in nanoseconds since the founder's start. A call has begin_ns <= t < end_ns. */
+/* Times are in nanoseconds since the origin's start. A call has begin_ns <= t < end_ns. */
 struct span_call {
 	int64_t begin_ns, end_ns;
 	uint64_t id;
@@ -57,7 +57,7 @@ struct spans {
 	VEC(struct span_name) names;
 	VEC(struct span_source) sources;
 	VEC(struct span_thread) threads;
-	struct map thread_by_key; /* founder id << 32 | tid to index into threads */
+	struct map thread_by_key; /* origin's id << 32 | tid to index into threads */
 	struct strtab name_ids;   /* dense, as in names */
 };
 
@@ -92,7 +92,7 @@ struct span_walk {
 	int64_t time_ns;
 };
 
-/* Begin a walk: thread by the system's id, time since the founder's start. */
+/* Begin a walk: thread by the system's id, time since the origin's start. */
 void span_walk_begin(struct span_walk *w, const struct spans *sp, const struct experiment *e,
 		     int64_t thread, int64_t time_ns);
 /* The next call, or NULL. */

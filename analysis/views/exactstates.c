@@ -39,15 +39,17 @@ struct exact {
 	struct map chosen, chosen_folds;
 	struct map by_key; /* to index in `lines` */
 	VEC(struct line) lines;
+	const struct experiment *first; /* the origin that from_ns and to_ns belong to */
 	int64_t from_ns, to_ns, took_ns, vague_ns;
 	size_t nread, nranges;
+	bool others; /* ranges of other recordings */
 };
 
 /* --- which threads --- */
 
 static uint64_t thread_key(const struct experiment *e, int64_t pid, int64_t tid)
 {
-	return hash64((uint64_t)pid << 32 | (uint32_t)tid) ^ hash64(e->id);
+	return hash64((uint64_t)pid << 32 | (uint32_t)tid) ^ hash64(e->origin->id);
 }
 
 static void choose_thread(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
@@ -69,6 +71,11 @@ static void choose_threads(struct exact *s, struct filter *threads)
 		pass_run(s->v->session, NULL, threads, choose_thread, NULL, s);
 }
 
+static int64_t last_ns(const struct experiment *e, const struct exp_span_of_thread *th)
+{
+	return wrap_plus(th->last_ns, experiment_offset_ns(e));
+}
+
 /* A short-lived thread may have no packet of its own, but a part of those of its fold. */
 static bool is_chosen(const struct exact *s, const struct experiment *e,
 		      const struct exp_span_of_thread *th)
@@ -77,7 +84,7 @@ static bool is_chosen(const struct exact *s, const struct experiment *e,
 
 	if (!s->choose || map_get(&s->chosen, thread_key(e, th->pid, th->tid)))
 		return true;
-	fold = folded_at(&session_names(s->v->session)->folded, e, th->pid, th->tid, th->last_ns);
+	fold = folded_at(&session_names(s->v->session)->folded, e, th->pid, th->tid, last_ns(e, th));
 	return fold && map_get(&s->chosen_folds, hash64((uintptr_t)fold));
 }
 
@@ -87,8 +94,9 @@ static struct line *line_of(struct exact *s, const struct experiment *e,
 			    const struct exp_span_of_thread *th)
 {
 	const struct names *names = session_names(s->v->session);
-	const struct exp_fold *fold = folded_at(&names->folded, e, th->pid, th->tid, th->last_ns);
-	unsigned serial = names_serial_at(names, e, th->pid, th->last_ns);
+	const struct exp_fold *part = folded_at(&names->folded, e, th->pid, th->tid, last_ns(e, th));
+	const struct exp_fold *fold = part ? folded_whole(&names->folded, part) : NULL;
+	unsigned serial = names_serial_at(names, e, th->pid, last_ns(e, th));
 	uint64_t key =
 		fold ? hash64((uintptr_t)fold) : thread_key(e, th->pid, th->tid) ^ hash64(serial);
 	bool fresh;
@@ -111,16 +119,29 @@ static void add(struct exp_span_of_thread *to, const struct exp_span_of_thread *
 		add_to(&to->off_ns[i], th->off_ns[i]);
 }
 
+/* Segments of one recording are one range. */
+static void extend(struct exact *s, const struct experiment *e, const struct exp_range *range)
+{
+	int64_t from = wrap_plus(range->from_ns, experiment_offset_ns(e));
+	int64_t to = wrap_plus(range->to_ns, experiment_offset_ns(e));
+	bool first = !s->nranges++;
+
+	s->first = first ? e->origin : s->first;
+	if (e->origin != s->first) {
+		s->others = true;
+		return;
+	}
+	s->from_ns = first || from < s->from_ns ? from : s->from_ns;
+	s->to_ns = first || to > s->to_ns ? to : s->to_ns;
+}
+
 static void add_range(struct exact *s, const struct experiment *e, const struct exp_range *range)
 {
 	vec_for_each (th, &range->threads) {
 		if (is_chosen(s, e, th))
 			add(&line_of(s, e, th)->sum, th);
 	}
-	if (!s->nranges++) {
-		s->from_ns = range->from_ns;
-		s->to_ns = range->to_ns;
-	}
+	extend(s, e, range);
 	s->took_ns = range->took_ns > s->took_ns ? range->took_ns : s->took_ns;
 	add_to(&s->vague_ns, range->vague_ns);
 }
@@ -129,12 +150,13 @@ static void read_all(struct exact *s, int64_t from_ns, int64_t to_ns)
 {
 	vec_for_each (ep, &s->v->session->experiments) {
 		struct exp_range range = { 0 };
-		int64_t to = to_ns == INT64_MAX ? (*ep)->end_ns : to_ns;
+		int64_t offset = experiment_offset_ns(*ep), from = wrap_minus(from_ns, offset);
+		int64_t to = to_ns == INT64_MAX ? (*ep)->end_ns : wrap_minus(to_ns, offset);
 
-		if ((*ep)->founder)
+		if ((*ep)->founder || to <= 0 || from >= (*ep)->end_ns)
 			continue;
 		s->nread++;
-		if (exp_range_read(*ep, from_ns, to, &range))
+		if (exp_range_read(*ep, from, to, &range))
 			add_range(s, *ep, &range);
 		exp_range_free(&range);
 	}
@@ -222,8 +244,8 @@ static void put_notes(const struct exact *s, struct table *t)
 	if (s->vague_ns)
 		put_note(t, "*** %.3f sec. may belong to the time before or after.",
 			 s->vague_ns / 1e9);
-	if (s->nranges > 1)
-		put_note(t, "Of %zu recordings; the times are those of the first.", s->nranges);
+	if (s->others)
+		put_note(t, "Of several recordings; the times are those of the first.");
 	if (s->nranges < s->nread)
 		put_note(t, "%zu recording%s no states of whole seconds.", s->nread - s->nranges,
 			 s->nread - s->nranges == 1 ? " has" : "s have");

@@ -41,7 +41,7 @@ struct index_tally {
 
 static struct index_key thread_key(const struct hit *h)
 {
-	return (struct index_key){ .e = experiment_founder(h->e), .a = hit_pid(h), .b = hit_thread(h),
+	return (struct index_key){ .e = hit_origin(h), .a = hit_pid(h), .b = hit_thread(h),
 				   .serial = hit_serial(h) };
 }
 
@@ -49,7 +49,7 @@ static struct index_key process_key(const struct hit *h)
 {
 	int64_t pid = hit_pid(h);
 
-	return (struct index_key){ .e = experiment_founder(h->e), .a = pid, .b = pid ? 0 : hit_thread(h),
+	return (struct index_key){ .e = hit_origin(h), .a = pid, .b = pid ? 0 : hit_thread(h),
 				   .serial = hit_serial(h) };
 }
 
@@ -60,7 +60,7 @@ static struct index_key goroutine_key(const struct hit *h)
 
 	if (!number)
 		return (struct index_key){ .a = -1 };
-	return (struct index_key){ .e = experiment_founder(h->e), .a = hit_pid(h), .b = number, .serial = hit_serial(h) };
+	return (struct index_key){ .e = hit_origin(h), .a = hit_pid(h), .b = number, .serial = hit_serial(h) };
 }
 
 static struct index_key experiment_key(const struct hit *h)
@@ -204,7 +204,8 @@ static struct index_key key_of(struct index_tally *it, const struct hit *h)
 	const struct exp_fold *fold = it->fold ? it->fold(h) : NULL;
 
 	if (fold)
-		return (struct index_key){ .e = experiment_founder(h->e), .fold = fold };
+		return (struct index_key){ .e = hit_origin(h),
+					   .fold = folded_whole(&session_names(h->session)->folded, fold) };
 	if (it->spec->special)
 		return it->spec->special->key(h);
 	return (struct index_key){ .a = index_value(it->index, &it->texts, h) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lists the programs that processes ran: since when, how long, and how they ended. A program ends
- * when its process executes another one, or with the process.
+ * when its process executes another one, or with the process. Segments of a recording are one recording.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/vec.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/model/session.h"
@@ -19,8 +20,9 @@ enum { COL_PID, COL_PARENT, COL_BEGAN, COL_LIVED, COL_END, COL_CGROUP, COL_COMMA
 
 /* A program's begin, or the end of a process (then `exit` is set). */
 struct moment {
-	int64_t pid, start, at_ns;
+	int64_t pid, start, at_ns; /* at_ns: since the origin's start */
 	const struct exp_process *program;
+	bool continues; /* a segment begins in which the program runs on */
 	const struct exp_exit *exit;
 };
 
@@ -42,28 +44,50 @@ static int by_process(const void *pa, const void *pb)
 
 struct life {
 	const struct exp_process *program;
+	int64_t begin_ns;
 	const struct moment *end; /* NULL: it outlived the recording */
 };
 
 static int by_begin(const void *pa, const void *pb)
 {
-	const struct exp_process *a = ((const struct life *)pa)->program;
-	const struct exp_process *b = ((const struct life *)pb)->program;
+	const struct life *a = pa, *b = pb;
 
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
+	return a->program->pid < b->program->pid ? -1 : a->program->pid > b->program->pid;
 }
 
 static void gather(const struct experiment *e, moment_vec *ret)
 {
+	int64_t offset = experiment_offset_ns(e);
+
 	vec_for_each(p, &e->processes)
-		vec_push(ret, (struct moment){ .pid = p->pid, .start = p->start, .at_ns = p->begin_ns,
-					       .program = p });
+		vec_push(ret, (struct moment){ .pid = p->pid, .start = p->start,
+					       .at_ns = wrap_plus(p->begin_ns, offset), .program = p,
+					       .continues = e != e->origin && p->begin_ns <= 0 });
 	vec_for_each(x, &e->exits)
-		vec_push(ret, (struct moment){ .pid = x->pid, .start = x->start, .at_ns = x->at_ns,
-					       .exit = x });
-	vec_sort(ret, by_process);
+		vec_push(ret, (struct moment){ .pid = x->pid, .start = x->start,
+					       .at_ns = wrap_plus(x->at_ns, offset), .exit = x });
+}
+
+static bool same_process(const struct moment *a, const struct moment *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
+/* Sort, and leave out begins of segments in which a program runs on. */
+static void put_in_order(moment_vec *moments)
+{
+	size_t kept = 0;
+
+	vec_sort(moments, by_process);
+	for (size_t i = 0; i < moments->len; i++) {
+		const struct moment *m = &moments->data[i];
+
+		if (!m->continues || !kept || !same_process(m, &moments->data[kept - 1]))
+			moments->data[kept++] = *m;
+	}
+	moments->len = kept;
 }
 
 /* "exit 1", "SIGSEGV", "exec"; nothing if no end was recorded. */
@@ -89,26 +113,22 @@ static void put_end(struct table *t, struct row *r, const struct life *l)
 		put_textf(t, r, COL_END, "signal %d", WTERMSIG((int)status));
 }
 
-static void put_life(const struct experiment *e, struct table *t, const struct life *l)
+/* last_ns: the end of the recording. */
+static void put_life(int64_t last_ns, struct table *t, const struct life *l)
 {
 	const struct exp_process *p = l->program;
-	int64_t end_ns = l->end ? l->end->at_ns : e->end_ns;
+	int64_t end_ns = l->end ? l->end->at_ns : last_ns;
 	struct row *r = table_row(t);
 
 	r->cells[COL_PID] = (struct cell){ .kind = CELL_COUNT, .i = p->pid };
 	if (p->ppid)
 		r->cells[COL_PARENT] = (struct cell){ .kind = CELL_COUNT, .i = p->ppid };
-	r->cells[COL_BEGAN] = (struct cell){ .kind = CELL_TIME, .i = p->begin_ns };
-	r->cells[COL_LIVED] = (struct cell){ .kind = CELL_TIME, .i = end_ns - p->begin_ns };
+	r->cells[COL_BEGAN] = (struct cell){ .kind = CELL_TIME, .i = l->begin_ns };
+	r->cells[COL_LIVED] = (struct cell){ .kind = CELL_TIME, .i = wrap_minus(end_ns, l->begin_ns) };
 	put_end(t, r, l);
 	if (l->end && l->end->exit)
 		put_text(r, COL_CGROUP, l->end->exit->cgroup);
 	put_text(r, COL_COMMAND, p->command);
-}
-
-static bool same_process(const struct moment *a, const struct moment *b)
-{
-	return a->pid == b->pid && a->start == b->start;
 }
 
 /*
@@ -130,20 +150,29 @@ static const struct moment *end_of(const moment_vec *moments, size_t i)
 	return end;
 }
 
-static void put_lives(const struct view_state *v, const struct experiment *e, struct table *t)
+static void put_lives(const struct view_state *v, const struct experiment *origin, struct table *t)
 {
 	VEC(struct life) lives = { 0 };
 	moment_vec moments = { 0 };
+	int64_t last_ns = INT64_MIN;
 
-	gather(e, &moments);
+	vec_for_each(ep, &v->session->experiments) {
+		int64_t end_ns = wrap_plus((*ep)->end_ns, experiment_offset_ns(*ep));
+
+		if ((*ep)->founder || (*ep)->origin != origin)
+			continue;
+		gather(*ep, &moments);
+		last_ns = end_ns > last_ns ? end_ns : last_ns;
+	}
+	put_in_order(&moments);
 	for (size_t i = 0; i < moments.len; i++) {
 		if (moments.data[i].program)
-			vec_push(&lives, (struct life){ moments.data[i].program,
+			vec_push(&lives, (struct life){ moments.data[i].program, moments.data[i].at_ns,
 							end_of(&moments, i) });
 	}
 	vec_sort(&lives, by_begin);
 	for (size_t i = 0; i < lives.len && (!v->limit || t->rows.len < v->limit); i++)
-		put_life(e, t, &lives.data[i]);
+		put_life(last_ns, t, &lives.data[i]);
 	vec_free(&lives);
 	vec_free(&moments);
 }
@@ -170,7 +199,7 @@ int view_lifetimes(struct view_state *v, struct table *t, struct diag *d)
 	t->name = "lifetimes";
 	put_columns(t);
 	vec_for_each(e, &v->session->experiments) {
-		if (!(*e)->founder)
+		if ((*e)->origin == *e)
 			put_lives(v, *e, t);
 	}
 	return 0;

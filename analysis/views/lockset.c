@@ -24,7 +24,7 @@ void lock_set_free(struct lock_set *ls)
 /* The id of a lock. *fresh: it had none yet. */
 static uint32_t find_lock(struct lock_set *ls, const struct user_lock *new, bool *fresh)
 {
-	uint64_t hash = hash64(new->address ^ hash64(new->pid + hash64(new->founder->id)));
+	uint64_t hash = hash64(new->address ^ hash64(new->pid + hash64(new->origin->id)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
@@ -32,7 +32,7 @@ static uint32_t find_lock(struct lock_set *ls, const struct user_lock *new, bool
 	while ((id1 = intern_next(&ls->ids, &probe))) {
 		const struct user_lock *l = &ls->all.data[id1 - 1];
 
-		if (l->address == new->address && l->pid == new->pid && l->founder == new->founder)
+		if (l->address == new->address && l->pid == new->pid && l->origin == new->origin)
 			return id1 - 1;
 	}
 	*fresh = true;
@@ -64,7 +64,7 @@ static uint32_t whole_lock(struct lock_set *ls, uint32_t lock)
 
 uint32_t lock_set_id(struct lock_set *ls, const struct hit *h)
 {
-	struct user_lock new = { .founder = experiment_founder(h->e),
+	struct user_lock new = { .origin = h->e->origin,
 				 .pid = hit_pid(h), .address = hit_wait_object(h), .e = h->e,
 				 .time_ns = hit_time(h) };
 	bool fresh;

@@ -17,7 +17,7 @@ struct hit;
 struct session;
 
 struct user_lock {
-	const struct experiment *founder;
+	const struct experiment *origin;
 	int64_t pid;
 	uint64_t address; /* 0: unknown */
 	/* experiment of the first wait for the lock, and when that wait ended */

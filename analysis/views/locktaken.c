@@ -33,8 +33,8 @@ typedef VEC(struct object) object_vec;
 
 static int lock_cmp(const struct user_lock *a, const struct user_lock *b)
 {
-	if (a->founder != b->founder)
-		return a->founder < b->founder ? -1 : 1;
+	if (a->origin != b->origin)
+		return a->origin < b->origin ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return (a->address > b->address) - (a->address < b->address);
@@ -53,7 +53,7 @@ static bool contains(const struct object *counted, const struct user_lock *waite
 {
 	const struct user_lock *l = counted->lock;
 
-	return l->founder == waited->founder && l->pid == waited->pid && l->address &&
+	return l->origin == waited->origin && l->pid == waited->pid && l->address &&
 	       waited->address - l->address < lock_descs[counted->taken->kind].size;
 }
 

@@ -33,7 +33,7 @@ enum { NSTATES = sizeof(microstate_columns) / sizeof(microstate_columns[0]) };
 const size_t nmicrostate_columns = NSTATES;
 
 struct key {
-	const struct experiment *founder;
+	const struct experiment *origin;
 	int64_t pid, tid; /* tid 0: a whole process; kernel threads always have their tid */
 	unsigned serial;  /* of a process whose PID came again; 0: none */
 	const struct exp_fold *fold; /* instead of a thread; NULL: none */
@@ -46,6 +46,7 @@ struct entry {
 	uint64_t nthreads; /* threads listed in threads.xml */
 	bool shared;       /* a part of its time may be in packets of its fold */
 	bool sums;         /* these packets */
+	bool unclosed;     /* a part is of a recording that was not closed */
 	uint64_t npackets;
 	/* packets with a state before the filter; more than npackets if the filter cuts the row */
 	uint64_t nall;
@@ -64,16 +65,17 @@ struct microstates {
 	VEC(int64_t) values; /* entries × nmetrics; sort keys */
 };
 
-static struct key key_of(const struct microstates *m, const struct experiment *e, int64_t pid,
+static struct key key_of(const struct microstates *m, const struct experiment *origin, int64_t pid,
 			 int64_t tid, unsigned serial)
 {
-	return (struct key){ .founder = experiment_founder(e), .pid = pid,
+	return (struct key){ .origin = origin, .pid = pid,
 			     .tid = m->by_process && pid ? 0 : tid, .serial = serial };
 }
 
-static struct key fold_key(const struct experiment *e, const struct exp_fold *fold)
+static struct key fold_key(const struct microstates *m, const struct experiment *e, const struct exp_fold *fold)
 {
-	return (struct key){ .founder = experiment_founder(e), .fold = fold };
+	return (struct key){ .origin = e->origin,
+			     .fold = folded_whole(&session_names(m->v->session)->folded, fold) };
 }
 
 static struct key hit_key(const struct microstates *m, const struct hit *h)
@@ -81,13 +83,13 @@ static struct key hit_key(const struct microstates *m, const struct hit *h)
 	const struct exp_fold *fold = !m->folds ? NULL : m->by_process ? hit_process_fold(h) : hit_fold(h);
 
 	if (fold)
-		return fold_key(h->e, fold);
-	return key_of(m, h->e, hit_pid(h), hit_thread(h), hit_serial(h));
+		return fold_key(m, h->e, fold);
+	return key_of(m, hit_origin(h), hit_pid(h), hit_thread(h), hit_serial(h));
 }
 
 static uint64_t hash_of(const struct key *k)
 {
-	return hash64(k->founder->id ^ (uintptr_t)k->fold ^ hash64(k->pid + hash64(k->tid + k->serial)));
+	return hash64(k->origin->id ^ (uintptr_t)k->fold ^ hash64(k->pid + hash64(k->tid + k->serial)));
 }
 
 /* NULL if there is none. Valid until the next entry is added. */
@@ -99,7 +101,7 @@ static struct entry *find_entry(struct microstates *m, const struct key *k)
 	while ((id1 = intern_next(&m->ids, &probe))) {
 		struct entry *e = &m->entries.data[id1 - 1];
 
-		if (e->key.founder == k->founder && e->key.pid == k->pid && e->key.tid == k->tid &&
+		if (e->key.origin == k->origin && e->key.pid == k->pid && e->key.tid == k->tid &&
 		    e->key.serial == k->serial && e->key.fold == k->fold)
 			return e;
 	}
@@ -143,8 +145,10 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	e = need_entry(m, &k);
 	add_to(&e->ns[state], hit_weight(h));
 	e->npackets++;
+	e->unclosed |= !experiment_founder(h->e)->closed;
 	e->shared |= is_shared(m, h);
-	e->sums |= e->shared && folded_sums(&session_names(h->session)->folded, k.founder, hit_thread(h));
+	e->sums |= e->shared && folded_sums(&session_names(h->session)->folded,
+					      experiment_founder(h->e), hit_thread(h));
 	i = e - m->entries.data;
 	for (size_t a = 0; a < n; a++)
 		add_to(&m->values.data[i * m->nmetrics + amounts[a].metric], amounts[a].value);
@@ -165,7 +169,7 @@ static void count_hit(void *ctx, const struct hit *h, const struct amount *amoun
 /* Of a recording that was not closed, threads.xml may be missing, or older than the packets. */
 static bool is_unclosed(const struct entry *e)
 {
-	return !e->key.founder->closed;
+	return e->unclosed;
 }
 
 static bool is_part(const struct entry *e)
@@ -178,33 +182,63 @@ static struct key thread_key(const struct microstates *m, const struct experimen
 {
 	const struct names *names = session_names(m->v->session);
 	const struct exp_fold *fold = m->folds && th->fold ? &e->folds.data[th->fold - 1] : NULL;
+	int64_t end_ns = wrap_plus(th->end_ns, experiment_offset_ns(e));
 
 	if (fold && (!m->by_process || (fold->summed && th->pid == th->tid)))
-		return fold_key(e, fold);
-	return key_of(m, e, th->pid, th->tid, names_serial_at(names, e, th->pid, th->end_ns));
+		return fold_key(m, e, fold);
+	return key_of(m, e->origin, th->pid, th->tid, names_serial_at(names, e, th->pid, end_ns));
+}
+
+/* Whether the thread of a segment lived before it, in another segment of the recording. */
+static bool is_in_earlier(struct map *threads, const struct experiment *e, const struct exp_thread *th)
+{
+	bool fresh;
+
+	map_put(threads, hash64(e->origin->id ^ hash64((uint64_t)th->pid << 32 | (uint32_t)th->tid)), &fresh);
+	return e != e->origin && !th->born && !fresh;
 }
 
 /* Add rows for threads without packets, unless the filter may have removed their packets. */
+static void add_walls_of(struct microstates *m, const struct experiment *founder, struct map *threads)
+{
+	vec_for_each(th, &founder->threads) {
+		struct key k = thread_key(m, founder, th);
+		struct entry *e = m->v->filter ? find_entry(m, &k) : need_entry(m, &k);
+		bool earlier = is_in_earlier(threads, founder, th);
+
+		m->checked = true;
+		if (!e || is_part(e))
+			continue;
+		add_to(&e->wall, th->end_ns - th->begin_ns);
+		e->nthreads += !th->again && !earlier;
+	}
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct experiment *a = *(struct experiment *const *)pa, *b = *(struct experiment *const *)pb;
+
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
 static void add_walls(struct microstates *m)
 {
+	VEC(struct experiment *) founders = { 0 };
+	struct map threads = { 0 };
+
 	vec_for_each(ep, &m->v->session->experiments) {
-		const struct experiment *founder = experiment_founder(*ep);
-
-		if (!founder->closed) {
-			m->unclosed = true;
-			continue;
-		}
-		vec_for_each(th, &(*ep)->threads) {
-			struct key k = thread_key(m, *ep, th);
-			struct entry *e = m->v->filter ? find_entry(m, &k) : need_entry(m, &k);
-
-			m->checked = true;
-			if (!e || is_part(e))
-				continue;
-			add_to(&e->wall, th->end_ns - th->begin_ns);
-			e->nthreads += !th->again;
-		}
+		if (!(*ep)->founder)
+			vec_push(&founders, *ep);
 	}
+	vec_sort(&founders, by_start);
+	vec_for_each(ep, &founders) {
+		if ((*ep)->closed)
+			add_walls_of(m, *ep, &threads);
+		else
+			m->unclosed = true;
+	}
+	vec_free(&founders);
+	map_free(&threads);
 }
 
 static int64_t sum_of(const struct entry *e)
@@ -424,9 +458,9 @@ static void put_name(const struct microstates *m, const struct key *k, struct bu
 	if (k->fold)
 		fold_put_name(k->fold, b);
 	else if (m->by_process)
-		names_put_process(names, k->founder, k->pid, k->serial, k->tid, b);
+		names_put_process(names, k->origin, k->pid, k->serial, k->tid, b);
 	else
-		names_put_thread(names, k->founder, k->pid, k->serial, k->tid, b);
+		names_put_thread(names, k->origin, k->pid, k->serial, k->tid, b);
 }
 
 /* Leave out threads without time, as other lists do. */

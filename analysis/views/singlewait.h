@@ -8,7 +8,7 @@
 
 /* What a row needs to know of a wait. Packets are read once, and most are not shown. */
 struct single_wait {
-	int64_t length_ns, end_ns; /* end since the founder's start */
+	int64_t length_ns, end_ns; /* end since the origin's start */
 	const struct experiment *e;
 	int64_t pid, tid;
 	enum er_mstate state;

@@ -343,7 +343,7 @@ int64_t wait_holder(const struct hit *h)
 	const struct experiment *founder = experiment_founder(h->e);
 	int64_t tid = hit_holder(h);
 
-	if (tid && founder->threads.len && !names_thread(session_names(h->session), founder, tid))
+	if (tid && founder->threads.len && !names_thread(session_names(h->session), h->e, tid))
 		return 0;
 	return tid;
 }

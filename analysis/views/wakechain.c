@@ -92,7 +92,7 @@ static char *thread_text(struct chain *c, int64_t pid, int64_t tid)
 {
 	struct buf b = { 0 };
 
-	names_put_thread(c->w.names, c->of->founder, pid, 0, tid, &b);
+	names_put_thread(c->w.names, c->of->origin, pid, 0, tid, &b);
 	return b.data;
 }
 
@@ -118,8 +118,8 @@ static void put_thread(struct chain *c, struct branch *b, const struct activity 
 /* As in wait_holder. */
 static bool has_holder(const struct chain *c, const struct activity *a)
 {
-	return a->holder && (!c->of->founder->threads.len ||
-			     names_thread(c->w.names, c->of->founder, a->holder));
+	return a->holder && (!c->of->origin->threads.len ||
+			     names_thread(c->w.names, c->of->origin, a->holder));
 }
 
 /* Find the thread that caused a wait, and follow what it did meanwhile. */
@@ -129,7 +129,7 @@ static void put_cause(struct chain *c, struct branch *b, const struct activity *
 	if (a->flags & WFLAG_REST)
 		return;
 	if (a->state == MS_WAIT_CPU && has_holder(c, a)) {
-		struct thread_kind k = names_kind(c->w.names, c->of->founder, a->holder_pid,
+		struct thread_kind k = names_kind(c->w.names, c->of->origin, a->holder_pid,
 						  a->holder, a->end);
 		struct buf name = { 0 };
 
@@ -194,7 +194,7 @@ static bool on_path(const struct chain *c, const struct timeline *line, int dept
 static void follow(struct chain *c, struct branch *b, int64_t tid, int64_t from, int64_t to,
 		   double time, int depth)
 {
-	const struct timeline *line = timeline_of(&c->lines, c->of->founder, tid);
+	const struct timeline *line = timeline_of(&c->lines, c->of->origin, tid);
 	double known = 0, whole = (double)(to - from);
 	size_t first;
 
@@ -308,7 +308,7 @@ static void collect_own(void *ctx, const struct hit *h, const struct amount *amo
 	struct chain *c = ctx;
 
 	if (!hit_is_wait(h) || hit_weight(h) <= 0 || hit_thread(h) != c->of->tid ||
-	    experiment_founder(h->e) != c->of->founder)
+	    h->e->origin != c->of->origin)
 		return;
 	vec_push(&c->waits, activity_of(h, true));
 }
@@ -316,8 +316,8 @@ static void collect_own(void *ctx, const struct hit *h, const struct amount *amo
 /* Whether `text` names the thread: "13", "12/13" as for er_kernel -T, or a name. */
 static bool is_thread(const struct chain *c, const struct timeline *t, const char *text)
 {
-	const char *comm = names_thread(c->w.names, t->founder, t->tid);
-	const char *process = t->pid ? names_process(c->w.names, t->founder, t->pid) : NULL;
+	const char *comm = names_thread(c->w.names, t->origin, t->tid);
+	const char *process = t->pid ? names_process(c->w.names, t->origin, t->pid) : NULL;
 	char *end;
 	long long first = strtoll(text, &end, 10);
 

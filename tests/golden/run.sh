@@ -97,11 +97,11 @@ fails() { grep -qE "(^|[^a-z_])$1([^a-z_]|\$)" $failing; }
 
 for program in bin/er_print tests/golden/make_fixtures tests/golden/make_waits \
 	tests/golden/make_kinds tests/golden/make_counters tests/golden/make_folds \
-	tests/golden/make_code tests/golden/make_spans; do
+	tests/golden/make_code tests/golden/make_spans tests/golden/make_segments; do
 	[ -x "$O/$program" ] || { not_ok "$program is built"; exit 1; }
 done
 mkdir "$work/fixtures"
-for make in make_fixtures make_waits make_kinds make_counters make_folds make_spans; do
+for make in make_fixtures make_waits make_kinds make_counters make_folds make_spans make_segments; do
 	"$O/tests/golden/$make" "$work/fixtures" || { not_ok "$make"; exit 1; }
 done
 # Assemble machine code for source and disassembly: x86-64, by this machine's assembler.

@@ -7,7 +7,7 @@
 
 PATH=$O/bin:$PATH
 mkdir fixtures
-for make in make_fixtures make_waits make_kinds make_counters make_folds make_spans; do
+for make in make_fixtures make_waits make_kinds make_counters make_folds make_spans make_segments; do
 	[ -x "$O/tests/golden/$make" ] || { not_ok "$make is built"; exit 1; }
 	"$O/tests/golden/$make" fixtures || { not_ok "$make"; exit 1; }
 done

@@ -87,6 +87,19 @@ for together in "$all" s.erg; do
 	check_that "all segments together have all time on CPUs ($(echo $together | cut -c 1-5))" \
 		"$got > 0.999 * $want && $got < 1.001 * $want + $stolen" "got $got of $want, stolen $stolen"
 done
+# The main thread of contend waits for its threads, through all segments.
+for s in $(echo "$all" | sed -n '2,3p;$p'); do
+	waited=$("$er_print" -filters "TID==$contend" -printmode csv -limit 1 -metrics i.lock:name -functions "$s" | awk -F, '/<Total>/ { print $1 + 0 }')
+	known=$("$er_print" -filters "TID==$contend" -printmode csv -metrics i.lock:name -functions "$s" | awk -F, '/,main$/ { print $1 + 0 }')
+	check_that "$s: a wait through the segment has its stack" "${waited:-0} > 0.2 && ${known:-0} > 0.99 * $waited" \
+		"waited $waited, with a stack ${known:-0}"
+done
+# Together they are one recording.
+"$er_print" -threads s.erg >together 2>&1
+check_that "a thread that ran through all segments has one row" "$(grep -c "TID $contend\$" together) == 1" "$(grep contend together)"
+"$er_print" -printmode csv -metrics e.totalcpu:name -seconds s.erg >together 2>&1
+check_that "each second is one of the recording" \
+	"$(grep -c 'Second of execution' together) > $span - 1 && $(grep -c 'Second of execution' together) < $span + 2" "$(cat together)"
 first=$(echo "$all" | head -n 1)
 check "er_cp copies a segment" "$O/bin/er_cp" "$first" copy.er
 check "er_mv moves a segment" "$O/bin/er_mv" copy.er moved.er

@@ -231,7 +231,7 @@ static void test_many_names(void **state)
 /* Reused TIDs are told apart by time. */
 static void test_finds_by_time(void **state)
 {
-	struct experiment e = { .id = 3 };
+	struct experiment e = { .id = 3, .origin = &e };
 	struct folded_threads f = { 0 };
 
 	vec_push(&e.folds, (struct exp_fold){ 0 });

@@ -79,7 +79,7 @@ static void test_records(void **state)
 	assert_memory_equal(out + 8, want, sizeof(want));
 	assert_memory_equal(index.bytes.data, "snjs", 4);
 	assert_non_null(strstr(index.bytes.data + 8, "{\"packs\":1,\"why\":\"\",\"named\":false,"
-						     "\"exps\":[{\"exp\":1,\"n\":4,\"took\":10,"
+						     "\"exps\":[{\"exp\":1,\"begin\":0,\"n\":4,\"took\":10,"
 						     "\"split\":false,\"vague\":[]}]}"));
 	packs_free(&packs);
 	pack_free(&index);

@@ -186,6 +186,7 @@ static void write_recorder(const struct recorder_xml *a, struct buf *b)
 	xml_attr(b, "version", ER_VERSION);
 	xml_attr(b, "scope", a->plan->program ? "program" : "system");
 	number(b, "pid", getpid());
+	number(b, "first_ns", a->first_ns);
 	xml_attr(b, "state", a->closed ? "closed" : "running");
 	number(b, "interval_ns", a->plan->capture.interval_ns);
 	buf_puts(&word, follow[a->plan->follow]);

@@ -53,6 +53,7 @@ struct recorder_xml {
 	const struct drops *drops;
 	const struct control *control;
 	const struct ksymtab *ksyms;   /* NULL: no kernel symbols */
+	uint64_t first_ns; /* when the first segment began: all segments name it */
 	uint64_t start_ns, start_asleep_ns;
 	uint64_t began_ns, stop_ns; /* when the capture began and ended; 0: not yet */
 	struct pauses pauses;

@@ -257,9 +257,9 @@ static void open_drain(struct recording_session *s)
 		.sync = plan_traces_locks(s->plan),
 	};
 
-	s->recorder_xml = (struct recorder_xml){ .plan = s->plan, .drops = &s->drops, .control = &s->control,
-				       .ksyms = recording_ksyms(s->recording), .start_ns = s->start_ns,
-				       .start_asleep_ns = recorder_xml_asleep_ns() };
+	s->recorder_xml = (struct recorder_xml){
+		.plan = s->plan, .drops = &s->drops, .control = &s->control, .ksyms = recording_ksyms(s->recording),
+		.first_ns = s->start_ns, .start_ns = s->start_ns, .start_asleep_ns = recorder_xml_asleep_ns() };
 	if (!s->capture)
 		return;
 	parts.ncpus = capture_ncpus(s->capture);

@@ -36,7 +36,7 @@ export function sameSides([a, b]) {
 function recordedTime(data, { group, from, to }) {
 	const all = data.experiments.filter(e => group === null || e.group === group)
 	return all.reduce((sum, e) => sum + Math.max(0,
-		Math.min(e.end, to === null ? e.end : to) - Math.max(0, from === null ? 0 : from)), 0)
+		Math.min(e.end, to === null ? e.end : to) - Math.max(e.begin, from === null ? e.begin : from)), 0)
 }
 
 // --- names ---

@@ -39,8 +39,10 @@ export function exactStates(data, state, { perThread, squares }) {
 		ret.vague += vagueTime(e, range.first, range.last, passes)
 		ret.took = Math.max(ret.took, e.took)
 		ret.split = ret.split && e.split
-		ret.from = ret.from === null ? e.edges[range.first] : ret.from
-		ret.to = ret.to === null ? e.edges[range.last] : ret.to
+		if (range.last > range.first || range.parts.length) {
+			ret.from = ret.from === null ? e.edges[range.first] : Math.min(ret.from, e.edges[range.first])
+			ret.to = ret.to === null ? e.edges[range.last] : Math.max(ret.to, e.edges[range.last])
+		}
 		inParts.push(...range.parts.map(p => ({ e, ...p, part: makePart(data, e.edges[p.second] / 1000, e.edges[p.second + 1] / 1000, p.from / 1000, p.to / 1000) })))
 	}
 	ret.exact = !inParts.length

@@ -18,8 +18,8 @@ export function readSnapshots(data, s) {
 		return
 	const snaps = parseBytes(s.snjs), times = reader(s.snat), owners = reader(s.snow)
 	for (const e of snaps.exps) {
-		e.edges = [0]
-		for (let k = 0, at = 0; k < e.n; k++)
+		e.edges = [e.begin]
+		for (let k = 0, at = e.begin; k < e.n; k++)
 			e.edges.push(at += times.int())
 		e.seconds = new Array(e.n).fill(null)
 		e.gaps = []
