@@ -202,13 +202,21 @@ static const char *keep_text(struct wait_report *w, struct buf *b)
 	return text;
 }
 
+/* A stack of Java or Python may have a hundred functions. Of more than DEEP the middle is left out. */
+enum { DEEP = 24, LEAF_PART = 16, ROOT_PART = 4 };
+
 const char *wait_path_text(struct wait_report *w, uint32_t path)
 {
 	const uint32_t *funcs;
 	size_t n = wait_path_funcs(&w->paths, path, &funcs);
+	bool whole = n <= DEEP || w->v->all_frames;
 	struct buf b = { 0 };
 
-	put_funcs(w, &b, funcs, n);
+	put_funcs(w, &b, funcs, whole ? n : LEAF_PART);
+	if (!whole) {
+		buf_printf(&b, " < .. %zu more ..", n - LEAF_PART - ROOT_PART);
+		put_funcs(w, &b, funcs + n - ROOT_PART, ROOT_PART);
+	}
 	return keep_text(w, &b);
 }
 

@@ -59,7 +59,10 @@ void wait_report_run(struct wait_report *w, const struct wait_view *view, struct
 /* Add a row; fmt is as for printf. */
 __attribute__((format(printf, 3, 4))) void wait_row(struct wait_report *w,
 						    const struct wait_stat *ws, const char *fmt, ...);
-/* The text of a path, leaf first: "futex_wait < lock < work". It lives as long as the table. */
+/*
+ * The text of a path, leaf first: "futex_wait < lock < work". Unless all frames are wanted, the middle of a
+ * deep one is left out: "read < parse < .. 38 more .. < main". It lives as long as the table.
+ */
 const char *wait_path_text(struct wait_report *w, uint32_t path);
 /*
  * How many of n rows to show below a heading: at most `limit`, or without one as many as a person

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "analysis/base/alloc.h"
+#include "analysis/base/buf.h"
 #include "tests/fixtures/exp_builder.h"
 
 enum { SYS_READ = 0, SYS_POLL = 7, SYS_NANOSLEEP = 35, SYS_FUTEX = 202, LOCK_A = 0x5000,
@@ -296,6 +297,21 @@ static void all_states(const char *dir)
 	exp_builder_close(b);
 }
 
+/* A wait of a thread with a deep stack, as those of Java have: call_1 calls call_2, and so on. */
+static void deep_stack(const char *dir)
+{
+	enum { DEPTH = 60 };
+	struct exp_builder *b = exp_builder_new(dir, "deep.1.er");
+	struct wait_info info = { .reason = REASON_TIMER, .syscall = -1, .length_ns = 5000000 };
+	struct buf stack = { 0 };
+
+	for (int i = 1; i <= DEPTH; i++)
+		buf_printf(&stack, "%scall_%d", i > 1 ? ">" : "", i);
+	exp_builder_wait(b, 1, stack.data, MS_SLEEP, 5, &info);
+	buf_free(&stack);
+	exp_builder_close(b);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -307,5 +323,6 @@ int main(int argc, char **argv)
 	record(argv[1], "lacks.1.er", "1050", "200");
 	all_states(argv[1]);
 	joined_locks(argv[1]);
+	deep_stack(argv[1]);
 	return 0;
 }
