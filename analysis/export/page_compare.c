@@ -39,11 +39,21 @@ static void put_builds(const struct export *x, struct buf *b)
 	strtab_free(&paths);
 }
 
+/* Segments that were named one by one are no sides of a comparison. */
+static bool is_one_recording(const struct session *s)
+{
+	vec_for_each(e, &s->experiments) {
+		if ((*e)->origin != s->experiments.data[0]->origin)
+			return false;
+	}
+	return true;
+}
+
 void put_comparison(const struct export *x, struct buf *b)
 {
 	const struct view_state *v = x->view;
 
-	if (v->session->groups.len < 2)
+	if (v->session->groups.len < 2 || is_one_recording(v->session))
 		return;
 	buf_printf(b, ",\"compare\":%s", v->metric_set->compare ? "true" : "false");
 	put_groups(x, b);

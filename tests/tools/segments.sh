@@ -83,6 +83,10 @@ EOJ
 for f in whole.1.er parts.erg; do
 	check "$f: the page is written" er_export --to page -o "${f%%.*}.html" $f
 done
+check "segments named one by one: the page is written" er_export --to page -o named.html part.1.er part.2.er
+check_that "they are not offered for a comparison" "$(pack named.html index | grep -c '"experiments":') == 1 && $(pack named.html index | grep -c '"groups":') == 0"
+check "unless they are compared: the page is written" er_export --to page -compare on -o compared.html part.1.er part.2.er
+check_that "then they are" "$(pack compared.html index | grep -c '"groups":') == 1"
 lives() { pack $1.html index | node -e 'const d = JSON.parse(require("fs").readFileSync(0, "utf8"))
 	console.log(d.threads.map(t => [t.name, t.begin, t.end].join()).sort().join("\n"))'; }
 lives whole >"$tmp/whole"
