@@ -190,6 +190,20 @@ ctl stop --pid $pid
 ctl stop --pid $first
 wait
 
+# A rolling recorder that is paused rests, although a segment would be due.
+start rests.1.er -p on --roll 1s
+ctl pause --pid $pid
+sleep 1.5
+before=$(awk '{ print $1 }' /proc/$pid/schedstat)
+sleep 1
+after=$(awk '{ print $1 }' /proc/$pid/schedstat)
+check_that "a paused rolling recorder rests" "$after - $before < 500000000" "$before, a second later $after"
+ctl resume --pid $pid
+until [ -e rests.2.er ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+check "and begins the segment that was due when it goes on" [ -e rests.2.er ]
+ctl stop --pid $pid
+wait
+
 # An ordinary user with capabilities uses a directory of the user's own.
 command -v setcap >/dev/null || PATH=$PATH:/usr/sbin:/sbin
 chmod 755 "$tmp"

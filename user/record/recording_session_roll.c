@@ -301,11 +301,18 @@ void recording_session_roll(struct recording_session *s, uint64_t t)
 {
 	bool due;
 
-	/* In a pause all threads are closed, and there is nothing to divide. */
-	if (!plan_rolls(s->plan) || s->over || (s->capture && !s->capturing) ||
-	    is_paused(&s->recorder_xml.pauses))
+	if (!plan_rolls(s->plan) || s->over)
 		return;
+	/* Also if nothing comes of it: what stays due keeps poll from waiting. */
 	due = schedule_due(&s->due, DUE_ROLL, t);
+	if (s->capture && !s->capturing)
+		return;
+	/* In a pause all threads are closed, and there is nothing to divide. */
+	if (is_paused(&s->recorder_xml.pauses)) {
+		if (due)
+			s->roll_after_ns = t; /* as soon as it goes on */
+		return;
+	}
 	due |= recording_session_flight_restarts(s);
 	if ((due || is_large(s) || s->roll_after_ns) && t >= s->roll_after_ns)
 		recording_session_next(s, t);
