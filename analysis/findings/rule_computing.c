@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The CPU time, and the functions that have most of it. This rule always speaks. */
 #include <math.h>
+#include <string.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/findings/rules.h"
 #include "analysis/metrics/tally.h"
 #include "analysis/views/columns.h"
@@ -89,6 +91,18 @@ static void put_functions(struct facts *f, const func_times *times, struct buf *
 	}
 }
 
+/* With --states off nothing is known of what held programs up. */
+static bool lacks_waits(const struct session *s)
+{
+	vec_for_each(e, &s->experiments) {
+		vec_for_each(el, &(*e)->recorder) {
+			if (!strcmp(el->name, "capture") && element_get(el, "states") && !element_int(el, "states"))
+				return true;
+		}
+	}
+	return false;
+}
+
 void find_computing(struct finder *f, const struct rule *r)
 {
 	struct facts *facts = &f->facts;
@@ -104,7 +118,8 @@ void find_computing(struct finder *f, const struct rule *r)
 		add_up(facts, &times);
 		put_time(&text, all->run_ns);
 		buf_puts(&text, " went into computing");
-		buf_puts(&text, f->found.len ? "" : ", and little held it up");
+		buf_puts(&text, f->found.len || lacks_waits(facts->w.v->session) ? "" :
+				", and little held it up");
 		put_functions(facts, &times, &text);
 		buf_puts(&text, ".");
 	}

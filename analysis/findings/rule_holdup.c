@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
 #include "analysis/findings/rules.h"
 #include "analysis/views/columns.h"
 
@@ -26,19 +27,20 @@ static sum_vec sums_by(const struct case_of *c, enum fact_by by)
 	return ret;
 }
 
-static void put_having(const char *thread, struct buf *b)
+static void put_having(const char *thread, const char *it, struct buf *b)
 {
 	if (!strcmp(thread, WAIT_UNSEEN))
-		buf_puts(b, "; threads that were not recorded had it ");
+		buf_printf(b, "; threads that were not recorded had %s ", it);
 	else
-		buf_printf(b, "; `%s` had it ", thread);
+		buf_printf(b, "; `%s` had %s ", thread, it);
 }
 
 /*
  * Append the thread that most often had what was waited for, and its share of the waits with a
- * known holder. The error is that of a ratio of sampled times (Cochran, Sampling Techniques, 6.4).
+ * known holder, if that is at least `least`. The error is that of a ratio of sampled times (Cochran, Sampling
+ * Techniques, 6.4).
  */
-static void put_holder(const struct case_of *c, struct buf *b)
+static void put_having_most(const struct case_of *c, const char *it, double least, struct buf *b)
 {
 	double known = 0, variance = 0, share, of;
 	const struct wait_sum *top = NULL;
@@ -51,15 +53,20 @@ static void put_holder(const struct case_of *c, struct buf *b)
 		known += (double)(*s)->stat.time_ns;
 		variance += (*s)->stat.variance;
 	}
-	if (top && known > 0.1 * (double)c->program->held[c->holdup].time_ns) {
-		share = (double)top->stat.time_ns / known;
+	share = top ? (double)top->stat.time_ns / known : 0;
+	if (top && share >= least && known > 0.1 * (double)c->program->held[c->holdup].time_ns) {
 		of = top->stat.variance * (1 - share) * (1 - share) +
 		     (variance - top->stat.variance) * share * share;
-		put_having(wait_key_text(&c->facts->w, top->key[FACT_VALUE]), b);
+		put_having(wait_key_text(&c->facts->w, top->key[FACT_VALUE]), it, b);
 		put_share(b, share, sqrt(of > 0 ? of : 0) / known);
 		buf_puts(b, " of that time");
 	}
 	vec_free(&sums);
+}
+
+static void put_holder(const struct case_of *c, struct buf *b)
+{
+	put_having_most(c, "it", 0, b);
 }
 
 /* Append the path with the most time, if it has at least half of the time. */
@@ -83,33 +90,82 @@ static void put_cgroup(const struct case_of *c, struct buf *b)
 	vec_free(&sums);
 }
 
-/*
- * Append the lock's variable if it has a name; otherwise the function that took most of the locks.
- */
-static void put_lock(const struct case_of *c, struct buf *b)
-{
-	int64_t whole = c->program->held[HOLDUP_LOCK].time_ns;
-	const struct func *taker = NULL;
-	const char *name = "";
-	bool known = false;
-	sum_vec sums = sums_by(c, BY_LOCK);
+/* A lock with so much of the time is the one that a sentence is about; so is a place, or a holder of several locks. */
+static const double nearly_all = 0.9;
+/* Of several locks those with so much of the time are named. */
+static const double named_lock = 0.2;
 
-	if (sums.len && sums.data[0]->stat.time_ns >= whole / 2) {
-		name = lock_set_name(&c->facts->locks, sums.data[0]->key[FACT_VALUE]);
-		known = lock_set_known(&c->facts->locks, sums.data[0]->key[FACT_VALUE]);
-	}
-	vec_free(&sums);
-	sums = sums_by(c, BY_PATH);
+/* The lock's variable if it has a name; otherwise the function that took most of the locks. */
+static void put_one_lock(const struct case_of *c, uint32_t lock, struct buf *b)
+{
+	const char *name = lock_set_name(&c->facts->locks, lock);
+	const struct func *taker = NULL;
+	sum_vec sums = sums_by(c, BY_PATH);
+
 	if (sums.len)
 		taker = wait_path_taker(&c->facts->w.paths, sums.data[0]->key[FACT_VALUE]);
 	if (*name)
-		buf_printf(b, known ? " %s%s" : " the lock `%s`%s", name, taker ? "," : "");
+		buf_printf(b, lock_set_known(&c->facts->locks, lock) ? " %s%s" : " the lock `%s`%s", name,
+			   taker ? "," : "");
 	else
 		buf_puts(b, taker ? " a lock" : " a lock of its own");
 	if (taker)
 		buf_printf(b, " taken in %s", func_name(c->facts->w.v, taker));
 	vec_free(&sums);
 	put_holder(c, b);
+}
+
+/* " taken in f", if f took the locks in nearly all waits. */
+static void put_taker(const struct case_of *c, struct buf *b)
+{
+	double whole = (double)c->program->held[c->holdup].time_ns;
+	sum_vec sums = sums_by(c, BY_PATH);
+	const struct func *taker = sums.len ? wait_path_taker(&c->facts->w.paths, sums.data[0]->key[FACT_VALUE]) : NULL;
+
+	if (taker && (double)sums.data[0]->stat.time_ns >= nearly_all * whole)
+		buf_printf(b, " taken in %s", func_name(c->facts->w.v, taker));
+	vec_free(&sums);
+}
+
+/* Each may have a holder of its own. */
+static void put_locks(const struct case_of *c, const sum_vec *sums, int64_t known, struct buf *b)
+{
+	size_t n = 0;
+
+	buf_puts(b, " several locks");
+	put_taker(c, b);
+	vec_for_each(s, sums) {
+		uint32_t lock = (*s)->key[FACT_VALUE];
+		double share = (double)(*s)->stat.time_ns / (double)known;
+
+		if (!c->facts->locks.all.data[lock].address || !*lock_set_name(&c->facts->locks, lock))
+			continue;
+		if (share < named_lock)
+			break;
+		buf_puts(b, n++ ? ", " : ": ");
+		put_share(b, share, wait_stat_time_error(&(*s)->stat) / (double)known);
+		buf_printf(b, " for `%s`", lock_set_name(&c->facts->locks, lock));
+	}
+	put_having_most(c, "them", nearly_all, b);
+}
+
+static void put_lock(const struct case_of *c, struct buf *b)
+{
+	const struct wait_sum *top = NULL;
+	int64_t known = 0;
+	sum_vec sums = sums_by(c, BY_LOCK);
+
+	vec_for_each(s, &sums) {
+		if (!c->facts->locks.all.data[(*s)->key[FACT_VALUE]].address)
+			continue;
+		top = top ? top : *s;
+		add_to(&known, (*s)->stat.time_ns);
+	}
+	if (!top || (double)top->stat.time_ns >= nearly_all * (double)known)
+		put_one_lock(c, (top ? top : sums.data[0])->key[FACT_VALUE], b);
+	else
+		put_locks(c, &sums, known, b);
+	vec_free(&sums);
 }
 
 /* What a sentence says: "6.1 s of 10.0 s that `x` waited were " + what + more. */

@@ -86,7 +86,7 @@ states()
 must() { awk -F'\t' -v k="$1" '$2 == k { s += $6 } END { print s }' record.out; }
 
 states mutex
-finds lock 'were for (a lock|the lock .*,) taken in wait_mutex; `states \(mutex-peer\)` had it' -filters "$threads" mutex.er
+finds lock 'were for (a lock|several locks|the lock .*,) taken in wait_mutex; `states \(mutex-peer\)` had (it|them)' -filters "$threads" mutex.er
 check_that "lock: the finding's time is right" "($(seconds_found lock) - $(must mutex))^2 < (0.2 * $(must mutex))^2" "$(cat got record.out)"
 states flock
 finds file_lock 'for a file lock, mostly in .*wait_flock' -filters "$threads" flock.er

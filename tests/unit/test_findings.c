@@ -146,6 +146,36 @@ static void test_unrecorded_had_the_cpu(void **state)
 	unmake(&m);
 }
 
+/*
+ * Two locks at two places, each with a holder of its own: no sentence gives the time of both to one of them. If one
+ * thread has both, it is named, and the place of both is, too.
+ */
+static void test_two_locks(void **state)
+{
+	for (int same = 0; same < 2; same++) {
+		struct wait_info info = { .reason = REASON_USER_LOCK, .length_ns = 12 * MS, .object = 0x1000,
+					  .holder = 1, .holder_pid = BUILDER_PID };
+		const struct finding *g;
+		struct made m;
+
+		begin(&m);
+		put_wait(&m.o, 2, "main>f>pthread_mutex_lock", MS_USER_LOCK, 12, info);
+		info.object = 0x2000;
+		info.length_ns = 8 * MS;
+		info.holder = same ? 1 : 99;
+		info.holder_pid = same ? BUILDER_PID : 98;
+		put_wait(&m.o, 3, same ? "main>f>pthread_mutex_lock" : "main>g>__lll_lock_wait", MS_USER_LOCK, 8, info);
+		fixture_open(&m.o);
+		make(&m);
+		g = finding_of(&m, "lock");
+		assert_non_null(g);
+		if (!strstr(g->text, same ? "for several locks taken in pthread_mutex_lock; `test` had them 100 %" :
+				     "for several locks."))
+			fail_msg("'%s'", g->text);
+		unmake(&m);
+	}
+}
+
 /* Below a twentieth of the time that the data cover, no rule speaks; for stolen time below 2 %. */
 static void test_side_issues(void **state)
 {
@@ -529,7 +559,7 @@ int main(void)
 		cmocka_unit_test(test_error),	  cmocka_unit_test(test_cut_by_filter),
 		cmocka_unit_test(test_chain),	  cmocka_unit_test(test_chain_sampled),
 		cmocka_unit_test(test_losses),	  cmocka_unit_test(test_seven),
-		cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_spans),	  cmocka_unit_test(test_two_locks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
