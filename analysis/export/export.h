@@ -27,7 +27,7 @@ struct export {
 	 * The filter without its times (from, to); NULL: everything. The times, in nanoseconds since the
 	 * start; INT64_MAX: to the end.
 	 */
-	const struct filter *threads;
+	struct filter *threads;
 	int64_t from_ns, to_ns;
 	const struct metric *metric; /* the weight of stacks, never a ratio; NULL: not chosen */
 	enum export_root root;

@@ -16,6 +16,8 @@
 #include "analysis/export/export.h"
 #include "analysis/export/page_events.h"
 #include "analysis/metrics/filter.h"
+#include "analysis/metrics/hit.h"
+#include "analysis/metrics/pass.h"
 #include "analysis/model/names.h"
 #include "analysis/views/view_state.h"
 
@@ -46,6 +48,7 @@ struct snapping {
 	const struct export *x;
 	const struct page_events *events;
 	struct map threads, folds; /* to index in events->threads */
+	struct map chosen;         /* by er_print's filter: see is_chosen */
 	struct map owner_ids;
 	VEC(struct owners) owners;
 	/* of the experiment at hand */
@@ -85,6 +88,22 @@ static void know_threads(struct snapping *sn)
 	}
 }
 
+/*
+ * Whether er_print's filter chooses the thread, also one that has no event in the times of the page: it may have
+ * waited through them.
+ */
+static bool is_chosen(const struct snapping *sn, const struct exp_step *st)
+{
+	return !sn->x->threads || map_get(&sn->chosen, thread_key(sn->e->origin, st->pid, st->tid));
+}
+
+static void choose(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
+{
+	struct snapping *sn = ctx;
+
+	map_put(&sn->chosen, thread_key(h->e->origin, hit_pid(h), hit_thread(h)), NULL);
+}
+
 static struct owners owners_of(const struct snapping *sn, const struct exp_step *st)
 {
 	const struct names *names = session_names(sn->x->view->session);
@@ -97,10 +116,13 @@ static struct owners owners_of(const struct snapping *sn, const struct exp_step 
 	return (struct owners){ own ? 1 + *own : 0, sums ? 1 + *sums : 0 };
 }
 
-static uint32_t owners_index(struct snapping *sn, struct owners o)
+/* A thread that the page does not have is an owner of its own, so that it counts as one. */
+static uint32_t owners_index(struct snapping *sn, struct owners o, const struct exp_step *st)
 {
-	bool fresh;
-	uint64_t *at = map_put(&sn->owner_ids, (uint64_t)o.own << 32 | o.fold, &fresh);
+	static const uint64_t unknown = 1ULL << 63;
+	bool known = o.own || o.fold, fresh;
+	uint64_t *at = map_put(&sn->owner_ids, known ? (uint64_t)o.own << 32 | o.fold :
+			       unknown | thread_key(sn->e->origin, st->pid, st->tid), &fresh);
 
 	if (fresh) {
 		*at = sn->owners.len;
@@ -197,9 +219,9 @@ static void take_step(void *ctx, const struct exp_step *st)
 	size_t nbefore = 0;
 	uint32_t owners;
 
-	if (!o.own && !o.fold && sn->x->threads)
+	if (!o.own && !o.fold && !is_chosen(sn, st))
 		return;
-	owners = owners_index(sn, o);
+	owners = owners_index(sn, o, st);
 	if (st->before >= 0)
 		nbefore = st->second - 1 -
 			  exp_snapshots_until(sn->s, wrap_minus(st->before_at_ns, 1));
@@ -326,6 +348,7 @@ static void free_all(struct snapping *sn)
 {
 	map_free(&sn->threads);
 	map_free(&sn->folds);
+	map_free(&sn->chosen);
 	map_free(&sn->owner_ids);
 	vec_free(&sn->owners);
 	buf_free(&sn->json);
@@ -356,6 +379,8 @@ void make_snapshots(const struct export *x, const struct page_events *events, st
 	const char *why;
 
 	know_threads(&sn);
+	if (x->threads)
+		pass_run(x->view->session, NULL, x->threads, choose, NULL, &sn);
 	vec_for_each (e, &x->view->session->experiments) {
 		if (!(*e)->founder)
 			take_experiment(&sn, *e);

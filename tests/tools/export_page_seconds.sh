@@ -85,6 +85,8 @@ module.exports = async t => {
 	await equal(t, 'er_export -comm', 'comm', '#from=250000&to=750000', [...whole, '-comm', 'worker', '-exact_states', 'w.er'])
 	await equal(t, 'er_export of a process, a thread of which had two names', 'process', '#from=250000&to=750000', [...whole, '-pid', '12', '-exact_states', 'renamed.er'])
 	await equal(t, 'er_export -from -to', 'times', '', [...whole, '-exact_states', 'w.er'])
+	// A thread that waits through all of the range has no event there.
+	await equal(t, 'er_export -pid -from -to', 'timed', '', [...whole, '-pid', '12,40', '-exact_states', 'w.er'])
 	await equal(t, 'two recordings', 'two', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er', 'v.er'])
 	await equal(t, 'one of two', 'two', '#from=250000&to=750000&group=2', [...whole, '-exact_states', 'v.er'])
 	await equal(t, 'folded threads', 'folded', '', ['-exact_states', 'folded.er'])
@@ -128,6 +130,7 @@ printf '<name pid="12" tid="13" at="%s" comm="%s"/>\n' 0 sh 100000000 worker >re
 check "process: is written" er_export --to page -pid 12 -o process.html renamed.er
 check "named: is written" er_export --to page -comm worker -o named.html renamed.er
 check "times: is written" er_export --to page -from 300ms -to 700ms -o times.html w.er
+check "timed: is written" er_export --to page -pid 12,40 -from 300ms -to 700ms -o timed.html w.er
 check "filtered: is written" er_export --to page -filters 'STATE == SLEEP' -o filtered.html w.er
 check "two: is written" er_export --to page -o two.html w.er v.er
 er_export --to page --page-size 1 -o small.html w.er 2>small.err
