@@ -265,7 +265,7 @@ void wait_rows(struct wait_report *w, const sum_vec *sums, const char *more,
 void wait_nothing(struct wait_report *w, const char *what)
 {
 	const char *why = w->v->filter ? "the filter excludes all of them" :
-					 "er_kernel records them with clock profiling";
+					 "er_kernel records them, unless -p off or --states off is given";
 
 	w->t->columns.len = 0;
 	put_note(w->t, "No %s in these experiments: %s.", what, why);
