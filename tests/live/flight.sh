@@ -256,7 +256,7 @@ press()
 		skip "a dump by $1 pressure" "the load makes none here"
 	else
 		check_that "a dump by $1 pressure, with its figure" \
-			"$(reason_of $1.1/$1.erg | grep -cE "^by $1 pressure above 1 % of 2 s \([0-9.]+ % of the last 10 s\)$") == 1" \
+			"$(reason_of $1.1/$1.erg | grep -cE "^by $1 pressure above 1 % of 2 s \(avg10 [0-9.]+ %\)$") == 1" \
 			"$(cat $1.er.err; cat /proc/pressure/$1)"
 	fi
 }

@@ -473,7 +473,7 @@ void recording_session_flight_pressed(struct recording_session *s, enum pressure
 		f->nignored++;
 		return;
 	}
-	reason = xasprintf("by %s pressure above %g %% of %g s (%.2f %% of the last 10 s)",
+	reason = xasprintf("by %s pressure above %g %% of %g s (avg10 %.2f %%)",
 			   pressure_name(what), limit->percent, limit->window_ns / 1e9,
 			   pressure_now(what));
 	dump_by_itself(s, reason);
