@@ -339,6 +339,17 @@ static void count_once(struct shell *sh)
 		  system->path, program->path);
 }
 
+static void note_copies(struct shell *sh)
+{
+	const struct experiment *one, *other;
+
+	if (session_has_copies(sh->session, &one, &other))
+		diag_warn(&sh->diag,
+			  "experiments '%s' and '%s' are the same segment of a recording: unless they are compared, "
+			  "its time counts twice: name one of them",
+			  one->path, other->path);
+}
+
 int shell_open(struct shell *sh, char *const *paths, size_t n)
 {
 	bool *ok = xcalloc(n, sizeof(*ok));
@@ -363,6 +374,7 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 	archive_all_abandoned(sh);
 	set_up(sh);
 	count_once(sh);
+	note_copies(sh);
 	messages(sh);
 	return 0;
 }

@@ -70,6 +70,7 @@ struct experiment {
 	bool closed;                 /* has an event exit */
 	bool opened;                 /* log.xml could be read up to the event run */
 	int64_t sample_period_s;
+	int64_t first_sample;        /* samples in earlier segments of the recording that are open; set by the opener */
 	const char *dversion;
 	VEC(struct exp_event) events;
 	VEC(struct exp_pause) pauses; /* in order of time; the events have them, too */

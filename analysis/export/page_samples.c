@@ -32,7 +32,7 @@ static size_t put_points(const struct experiment *e, size_t n, struct buf *b)
 		if (!is_point(ev))
 			continue;
 		buf_printf(b, "%s[%u,%" PRId64 ",%" PRId64 ",", n++ ? "," : ",\"samples\":[", e->origin->id,
-			   ev->id, wrap_plus(ev->time_ns, experiment_offset_ns(e)) / 1000);
+			   e->first_sample + ev->id, wrap_plus(ev->time_ns, experiment_offset_ns(e)) / 1000);
 		json_put_string(b, ev->label);
 		buf_puts(b, "]");
 	}

@@ -140,7 +140,7 @@ int64_t hit_sample(const struct hit *h)
 		if (strcmp(ev->kind, "sample"))
 			continue;
 		if (t < ev->time_ns || (t == ev->time_ns && begun))
-			return ev->id;
+			return e->first_sample + ev->id;
 		begun = true;
 	}
 	return -1;

@@ -74,7 +74,7 @@ const struct exp_fold *hit_fold(const struct hit *h);
  * several of its threads. NULL: the packet belongs to one process.
  */
 const struct exp_fold *hit_process_fold(const struct hit *h);
-/* The number of the sample that the hit is in; -1: none. */
+/* The number of the sample that the hit is in, over all segments of its recording; -1: none. */
 int64_t hit_sample(const struct hit *h);
 
 /*

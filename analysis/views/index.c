@@ -29,7 +29,8 @@ struct index_tally {
 	const struct index_spec *spec;
 	struct filter *index;
 	const struct exp_fold *(*fold)(const struct hit *h); /* whose members are one row; NULL: none are */
-	const struct experiment *ends; /* samples: the founder that has their times; NULL: there are several */
+	const struct session *session;
+	const struct experiment *ends; /* samples: the origin of their times; NULL: there are several */
 	size_t nmetrics;
 	struct intern ids;
 	struct strtab texts;           /* the texts whose ids are the keys of a text index */
@@ -172,7 +173,7 @@ static void put_label(const struct index_tally *it, const struct names *names, s
 	else
 		index_put_value(it->index, it->spec->type, &it->texts, it->seen_in.data[i], k->a, b);
 	if (it->ends && k->a != -1)
-		index_put_sample(it->ends, k->a, b);
+		index_put_sample(it->session, it->ends, k->a, b);
 	if (lists_threads(it->spec) && !k->fold)
 		put_number(it->seen_in.data[i], k->b, b);
 }
@@ -204,7 +205,7 @@ static struct index_key key_of(struct index_tally *it, const struct hit *h)
 	const struct exp_fold *fold = it->fold ? it->fold(h) : NULL;
 
 	if (fold)
-		return (struct index_key){ .e = hit_origin(h),
+		return (struct index_key){ .e = h->e->origin,
 					   .fold = folded_whole(&session_names(h->session)->folded, fold) };
 	if (it->spec->special)
 		return it->spec->special->key(h);
@@ -314,19 +315,17 @@ bool data_recorded(const struct session *s)
 	return false;
 }
 
-/* The founder, if the list is one of samples and only one founder is open. */
-static const struct experiment *sample_founder(const struct session *s, const struct objtype *type)
+/* The origin, if the list is one of samples and only one recording is open. */
+static const struct experiment *sample_origin(const struct session *s, const struct objtype *type)
 {
 	const struct experiment *found = NULL;
 
 	if (!type->builtin || strcmp(type->name, "Samples"))
 		return NULL;
 	vec_for_each(e, &s->experiments) {
-		if ((*e)->founder)
-			continue;
-		if (found)
+		if (found && (*e)->origin != found)
 			return NULL;
-		found = *e;
+		found = (*e)->origin;
 	}
 	return found;
 }
@@ -334,10 +333,11 @@ static const struct experiment *sample_founder(const struct session *s, const st
 int index_print(struct view_state *v, const struct index_spec *spec, struct table *t,
 		struct diag *d)
 {
-	struct index_tally it = { .spec = spec, .nmetrics = metric_set_width(v->metric_set) };
+	struct index_tally it = { .spec = spec, .nmetrics = metric_set_width(v->metric_set),
+				  .session = v->session };
 
 	it.fold = spec->special && !v->filter ? spec->special->fold : NULL;
-	it.ends = sample_founder(v->session, spec->type);
+	it.ends = sample_origin(v->session, spec->type);
 	it.index = filter_parse_index(v->session, &v->types, spec->type->text, d);
 	if (!it.index)
 		return -1;

@@ -62,9 +62,9 @@ bool data_recorded(const struct session *s);
 /* Append the name of the object `index`, which is not -1. (index_label.c) */
 void index_put_label(const struct objtype *type, int64_t index, struct buf *b);
 /*
- * Append when the sample of this number began and ended in the founder `e`, and the labels of both
- * ends. Nothing, if the founder has no such sample.
+ * Append when the sample of this number began and ended in the recording, and the labels of both ends. Nothing, if
+ * none of its segments has such a sample.
  */
-void index_put_sample(const struct experiment *e, int64_t number, struct buf *b);
+void index_put_sample(const struct session *s, const struct experiment *origin, int64_t number, struct buf *b);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/experiment/experiment.h"
+#include "analysis/model/session.h"
 
 static void cpu_label(int64_t i, struct buf *b)
 {
@@ -22,17 +23,26 @@ static const char *end_label(const struct exp_event *ev)
 	return *ev->label ? ev->label : "(none)";
 }
 
-void index_put_sample(const struct experiment *e, int64_t number, struct buf *b)
+static void put_sample_of(const struct experiment *e, int64_t number, struct buf *b)
 {
+	double offset = (double)experiment_offset_ns(e);
 	const struct exp_event *from = NULL;
 
 	vec_for_each(ev, &e->events) {
 		if (strcmp(ev->kind, "sample"))
 			continue;
-		if (from && ev->id == number)
-			buf_printf(b, ", %.3f to %.3f sec., %s to %s", (double)from->time_ns / 1e9,
-				   (double)ev->time_ns / 1e9, end_label(from), end_label(ev));
+		if (from && e->first_sample + ev->id == number)
+			buf_printf(b, ", %.3f to %.3f sec., %s to %s", ((double)from->time_ns + offset) / 1e9,
+				   ((double)ev->time_ns + offset) / 1e9, end_label(from), end_label(ev));
 		from = ev;
+	}
+}
+
+void index_put_sample(const struct session *s, const struct experiment *origin, int64_t number, struct buf *b)
+{
+	vec_for_each(e, &s->experiments) {
+		if (!(*e)->founder && (*e)->origin == origin)
+			put_sample_of(*e, number, b);
 	}
 }
 

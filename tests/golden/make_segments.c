@@ -192,6 +192,17 @@ static void put_functions(struct exp_builder *b)
 		exp_builder_func(b, names[i], 256);
 }
 
+/* Two samples in each part. */
+static void put_samples(const struct part *p)
+{
+	static const char *const labels[] = { "begin", "half", "end" };
+
+	for (int i = 0; i < 3; i++) {
+		exp_builder_at(p->founder, (uint64_t)(p->from + i * (p->to - p->from) / 2) * BUILDER_TICK_NS);
+		exp_builder_sample(p->founder, labels[i], 0);
+	}
+}
+
 static void record(const char *dir, const char *name, int from, int to)
 {
 	struct exp_builder *founder = exp_builder_new_kernel_later(dir, name, (uint64_t)from * BUILDER_TICK_NS);
@@ -207,6 +218,7 @@ static void record(const char *dir, const char *name, int from, int to)
 			put_piece(sub, &p, x);
 	}
 	put_threads(&p);
+	put_samples(&p);
 	expwriter_text(exp_builder_writer(founder), "recorder.xml", recorder);
 	exp_builder_at(sub, (uint64_t)to * BUILDER_TICK_NS);
 	exp_builder_close(sub);

@@ -38,6 +38,10 @@ check_that "a thread has one row" "$(grep -c 'app, PID 10, TID 10$' "$tmp/out") 
 check "folded threads of both segments are one row" grep -q 'cc1, 4 short-lived threads' "$tmp/out"
 check "a PID that came again in another segment has a serial" grep -q 'new, PID 30, serial 2' "$tmp/out"
 
+er_print -samples parts.erg >"$tmp/out"
+check_that "samples of both segments are numbered together" "$(grep -c ', [0-9.]* to [0-9.]* sec., ' "$tmp/out") == 4" "$(cat "$tmp/out")"
+check "and have the times of the recording" grep -q ', 1.500 to 2.000 sec., half to end' "$tmp/out"
+
 # Named in any order, and without the first.
 for report in threads microstates lifetimes seconds; do
 	er_print -$report parts.erg | sort >"$tmp/out"
@@ -46,6 +50,12 @@ for report in threads microstates lifetimes seconds; do
 done
 er_print -seconds part.2.er >"$tmp/alone"
 check_that "a segment alone begins at its own start" "$(grep -c 'Second of execution 0' "$tmp/alone") == 1" "$(cat "$tmp/alone")"
+
+cp -R part.2.er again.er
+er_print -threads parts.erg again.er >"$tmp/out" 2>"$tmp/err"
+check "a segment that is named twice is told" grep -q "'part.2.er' and 'again.er' are the same segment" "$tmp/err"
+er_print -threads parts.erg >"$tmp/out" 2>"$tmp/err"
+check_that "others are not" "$(wc -l <"$tmp/err") == 0" "$(cat "$tmp/err")"
 
 # Compared with each other they are two recordings.
 er_print -compare on -printmode csv -seconds part.1.er part.2.er >"$tmp/out" 2>&1

@@ -9,9 +9,7 @@ export function samplesOf(data) {
 	if (!data.sampleList) {
 		const points = data.samples || []
 		data.sampleList = points.map(([exp, number, end, label], i) => {
-			// A segment counts its samples from 1.
-			const before = i && points[i - 1][0] === exp && points[i - 1][1] < number
-			const [, , begin, from] = before ? points[i - 1] : [exp, 0, null, '']
+			const [, , begin, from] = i && points[i - 1][0] === exp ? points[i - 1] : [exp, 0, null, '']
 			return { exp, number, begin, end, from, label }
 		})
 	}
