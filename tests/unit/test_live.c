@@ -40,17 +40,19 @@ static void test_line(void **state)
 static void test_end(void **state)
 {
 	static const struct {
-		const char *path;
+		const char *path, *group;
 		size_t nexperiments, nprocesses;
 		const char *line;
 	} cases[] = {
-		{ "a.er", 1, 1, "wrote a.er: 1.2 s, 2 samples, 1 wait, 3 lost, 1 process, 1.5 KB; "
+		{ "a.er", "a.erg", 1, 1, "wrote a.er: 1.2 s, 2 samples, 1 wait, 3 lost, 1 process, 1.5 KB; "
 			     "next: er_print functions a.er" },
-		{ "/tmp/my x's.er", 1, 12, "wrote '/tmp/my x'\\''s.er': 1.2 s, 2 samples, 1 wait, 3 lost, "
+		{ "/tmp/my x's.er", NULL, 1, 12, "wrote '/tmp/my x'\\''s.er': 1.2 s, 2 samples, 1 wait, 3 lost, "
 					"12 processes, 1.5 KB; next: er_print functions "
 					"'/tmp/my x'\\''s.er'" },
-		{ "a.3.er", 3, 2, "wrote 3 experiments, the last is a.3.er: 1.2 s, 2 samples, 1 wait, 3 lost, "
+		{ "a.3.er", NULL, 3, 2, "wrote 3 experiments, the last is a.3.er: 1.2 s, 2 samples, 1 wait, 3 lost, "
 				  "2 processes, 1.5 KB; next: er_print functions a.3.er" },
+		{ "a.3.er", "a.erg", 3, 2, "wrote 3 experiments, the last is a.3.er: 1.2 s, 2 samples, 1 wait, "
+				  "3 lost, 2 processes, 1.5 KB; next: er_print functions a.erg" },
 	};
 	struct status s = { .elapsed_ns = 1234567890, .bytes = 1500,
 				.counts = COUNTS([ER_KIND_CLOCK] = { .wanted = true, .recorded = 2 },
@@ -60,7 +62,7 @@ static void test_end(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct buf b = { 0 };
 
-		live_format_end(cases[i].path, cases[i].nexperiments, &s, cases[i].nprocesses, &b);
+		live_format_end(cases[i].path, cases[i].group, cases[i].nexperiments, &s, cases[i].nprocesses, &b);
 		assert_string_equal(b.data, cases[i].line);
 		buf_free(&b);
 	}

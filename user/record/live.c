@@ -60,7 +60,7 @@ static void put_word(struct buf *b, const char *path)
 	buf_puts(b, "'");
 }
 
-void live_format_end(const char *path, size_t nexperiments, const struct status *s, size_t nprocesses,
+void live_format_end(const char *path, const char *group, size_t nexperiments, const struct status *s, size_t nprocesses,
 		     struct buf *ret)
 {
 	char size[32];
@@ -74,7 +74,7 @@ void live_format_end(const char *path, size_t nexperiments, const struct status 
 	status_bytes(s->bytes, size, sizeof(size));
 	buf_printf(ret, ", %zu process%s, %s; next: er_print functions ", nprocesses,
 		   nprocesses == 1 ? "" : "es", size);
-	put_word(ret, path);
+	put_word(ret, group && nexperiments > 1 ? group : path);
 }
 
 void live_clear(struct live *l)

@@ -27,9 +27,10 @@ void live_format(const struct status *s, char *ret, unsigned size);
 /*
  * Append what was recorded and the command to type next: "wrote a.er: 1.2 s, 3 samples, 0 lost,
  * 2 processes, 12.3 MB; next: er_print functions a.er". The path is quoted for a shell if needed.
- * nexperiments: how many were written (--roll); the path is that of the last, the figures are of all.
+ * nexperiments: how many were written (--roll); the path is that of the last, the figures are of all. `group` is the
+ * group file that lists them (then it is the one to read), or NULL.
  */
-void live_format_end(const char *path, size_t nexperiments, const struct status *s, size_t nprocesses,
+void live_format_end(const char *path, const char *group, size_t nexperiments, const struct status *s, size_t nprocesses,
 		     struct buf *ret);
 
 #endif

@@ -339,7 +339,7 @@ static void say_what_next(const struct recording_session *s, const struct status
 
 	if (s->failed || s->flight || (!s->live.on && !s->plan->verbose))
 		return;
-	live_format_end(s->name->path, s->nsegments + 1, state, nprocesses, &b);
+	live_format_end(s->name->path, s->name->group, s->nsegments + 1, state, nprocesses, &b);
 	diag_say(stderr, "%s: %s", plan_recorder(s->plan), b.data);
 	buf_free(&b);
 }
