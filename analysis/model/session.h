@@ -165,7 +165,7 @@ int session_add(struct session *s, const char *path);
  * in different groups if groups are compared. session_add keeps what was said last. (segments.c)
  */
 void session_join(struct session *s, bool compared);
-/* Whether two experiments are the same segment, such as those of two dumps of a flight recorder. Finds the first pair. */
+/* Whether two experiments are the same segment, as two dumps of a flight recorder may have. Finds the first pair. */
 bool session_has_copies(const struct session *s, const struct experiment **one, const struct experiment **other);
 
 /*

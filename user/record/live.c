@@ -60,8 +60,8 @@ static void put_word(struct buf *b, const char *path)
 	buf_puts(b, "'");
 }
 
-void live_format_end(const char *path, const char *group, size_t nexperiments, const struct status *s, size_t nprocesses,
-		     struct buf *ret)
+void live_format_end(const char *path, const char *group, size_t nexperiments, const struct status *s,
+		     size_t nprocesses, struct buf *ret)
 {
 	char size[32];
 

@@ -30,7 +30,7 @@ void live_format(const struct status *s, char *ret, unsigned size);
  * nexperiments: how many were written (--roll); the path is that of the last, the figures are of all. `group` is the
  * group file that lists them (then it is the one to read), or NULL.
  */
-void live_format_end(const char *path, const char *group, size_t nexperiments, const struct status *s, size_t nprocesses,
-		     struct buf *ret);
+void live_format_end(const char *path, const char *group, size_t nexperiments, const struct status *s,
+		     size_t nprocesses, struct buf *ret);
 
 #endif
