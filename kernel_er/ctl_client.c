@@ -258,14 +258,24 @@ static int ask_all(int dirfd, const ctl_names *names, FILE *out, struct diag *d)
 	return status;
 }
 
+/* A status prints the path of an experiment; others are paths of sockets. */
+static bool is_experiment_path(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && !strcmp(dot, ".er");
+}
+
 int ctl_client(const char *request, const char *which, FILE *out, struct diag *d)
 {
+	const char *slash = which ? strrchr(which, '/') : NULL;
 	ctl_names names = { 0 };
 	char place[CTL_PLACE];
 	int dirfd, status;
 
-	if (which && strchr(which, '/'))
+	if (slash && !is_experiment_path(which))
 		return carry_out(-1, which, request, out, d);
+	which = slash ? slash + 1 : which;
 	dirfd = ctl_place_open(false, place);
 	if (dirfd >= 0) {
 		ctl_place_list(dirfd, &names);

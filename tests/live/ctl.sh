@@ -186,6 +186,8 @@ refused $? && ok "the socket of a killed recorder is no recorder" || not_ok "the
 killed=$pid
 start third.er -p on
 check "the next recorder removes the socket of a killed one" [ ! -e $place/$killed ]
+ctl status --pid "$tmp/third.er" && grep -q "^experiment: *$tmp/third.er" ctl.out && ok "--pid takes the path that a status prints" ||
+	not_ok "--pid takes the path that a status prints" "$(cat ctl.out ctl.err)"
 ctl stop --pid $pid
 ctl stop --pid $first
 wait
