@@ -40,7 +40,7 @@ struct exact {
 	struct map by_key; /* to index in `lines` */
 	VEC(struct line) lines;
 	const struct experiment *first; /* the origin that from_ns and to_ns belong to */
-	int64_t from_ns, to_ns, took_ns, vague_ns;
+	int64_t from_ns, to_ns, covered_ns, took_ns, vague_ns; /* covered_ns: of the time between, in open segments */
 	size_t nread, nranges;
 	bool others; /* ranges of other recordings */
 };
@@ -131,6 +131,7 @@ static void extend(struct exact *s, const struct experiment *e, const struct exp
 		s->others = true;
 		return;
 	}
+	add_to(&s->covered_ns, wrap_minus(to, from));
 	s->from_ns = first || from < s->from_ns ? from : s->from_ns;
 	s->to_ns = first || to > s->to_ns ? to : s->to_ns;
 }
@@ -237,6 +238,10 @@ static void put_rows(struct exact *s, struct table *t)
 
 static void put_notes(const struct exact *s, struct table *t)
 {
+	/* A segment begins some milliseconds after the one before has ended. */
+	static const int64_t SEAM_NS = 500000000;
+	int64_t missing = wrap_minus(wrap_minus(s->to_ns, s->from_ns), s->covered_ns);
+
 	put_note(t, "Exact, from the usage sample at %.6f sec. to that at %.6f sec.",
 		 s->from_ns / 1e9, s->to_ns / 1e9);
 	put_note(t, "A thread that left or entered a CPU during such a sample counts up to that "
@@ -244,6 +249,8 @@ static void put_notes(const struct exact *s, struct table *t)
 	if (s->vague_ns)
 		put_note(t, "*** %.3f sec. may belong to the time before or after.",
 			 s->vague_ns / 1e9);
+	if (missing > SEAM_NS)
+		put_note(t, "*** %.3f sec. of it are in segments that are not open.", missing / 1e9);
 	if (s->others)
 		put_note(t, "Of several recordings; the times are those of the first.");
 	if (s->nranges < s->nread)

@@ -100,6 +100,9 @@ check_that "a thread that ran through all segments has one row" "$(grep -c "TID 
 "$er_print" -printmode csv -metrics e.totalcpu:name -seconds s.erg >together 2>&1
 check_that "each second is one of the recording" \
 	"$(grep -c 'Second of execution' together) > $span - 1 && $(grep -c 'Second of execution' together) < $span + 2" "$(cat together)"
+# shellcheck disable=SC2046
+"$er_print" -exact_states $(echo "$all" | sed -n '2p;4p') >together 2>&1
+check "a segment that is left out is told" grep -q '^\*\*\* [0-9.]* sec. of it are in segments that are not open' together
 first=$(echo "$all" | head -n 1)
 check "er_cp copies a segment" "$O/bin/er_cp" "$first" copy.er
 check "er_mv moves a segment" "$O/bin/er_mv" copy.er moved.er
