@@ -74,10 +74,10 @@ function start(data) {
 	if (data.compare && parseState(location.hash).view === undefined)
 		page.state.view = 'compare'
 	document.title = data.experiments.map(e => e.name).join(', ') + ': er_kernel'
-	byId('title').textContent = data.experiments.map(e => e.command || e.name).join(', ')
+	byId('title').textContent = [...new Set(data.experiments.map(e => e.command || e.name))].join(', ')
 	byId('title').title = data.about.join('\n')
 	showTroubles(data)
-	byId('host').textContent = data.experiments.map(e => e.host).filter((h, i, a) => a.indexOf(h) === i).join(', ')
+	byId('host').textContent = [...new Set(data.experiments.map(e => e.host))].join(', ')
 	page.objects = data.typed = makeObjects(data, refresh, fail)
 	if (data.counts)
 		data.counts.typed = data.typed

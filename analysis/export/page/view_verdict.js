@@ -186,6 +186,6 @@ function waitLink(page, data, w) {
 	if (who)
 		ret.push(el('button.link', { title: 'Show only this thread',
 			onclick: () => page.store.set({ threads: [who.thread], states: [], reasons: [], metric: 'cpu' }) },
-			`(${!w.holder ? 'ended by' : data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'held by'} ${shorten(data.threads[who.thread].name, 36)})`))
+			`(${seconds(who.us)} ${!w.holder ? 'ended by' : data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'held by'} ${shorten(data.threads[who.thread].name, 36)})`))
 	return ret
 }
