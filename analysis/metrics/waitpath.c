@@ -13,8 +13,12 @@
  * entry into the kernel. The frames <SLEEPING> and <STALLED> of recordings of chosen
  * threads repeat the report's headings. A trailing '*' matches any ending.
  */
+/*
+ * do_nanosleep is one of the scheduler's functions (.sched.text), which the kernel leaves out of the stack of a
+ * sleeping task, as a wait that is still open has it.
+ */
 static const char *const dull_names[] = {
-	"__schedule", "schedule", "schedule_timeout", "schedule_idle", "preempt_schedule*",
+	"do_nanosleep", "__schedule", "schedule", "schedule_timeout", "schedule_idle", "preempt_schedule*",
 	"__cond_resched", "schedule_hrtimeout_range*", "schedule_preempt_disabled",
 	"finish_task_switch*", "sched_exit*", "__traceiter_*", "bpf_trace_run*", "bpf_prog_*",
 	"bpf_get_stack*", "get_perf_callchain", "kprobe_ftrace_handler", "ftrace_*",

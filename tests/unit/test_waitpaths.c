@@ -14,12 +14,17 @@ static void test_paths(void **state)
 		 "k:__schedule", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
 	put_wait(&o, 1, "main>k:vfs_read>k:schedule", MS_SLEEP, 1,
 		 (struct wait_info){ .length_ns = MS });
+	put_wait(&o, 1, "main>k:__x64_sys_clock_nanosleep>k:hrtimer_nanosleep>k:do_nanosleep>k:schedule>k:__schedule",
+		 MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
+	put_wait(&o, 1, "main>k:__x64_sys_clock_nanosleep>k:hrtimer_nanosleep", MS_SLEEP, 1,
+		 (struct wait_info){ .length_ns = MS });
 	put_wait(&o, 1, "k:schedule>k:__schedule", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
 	put_wait(&o, 1, "<sh_PID_12>>k:do_wait", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
 	put_wait(&o, 1, "<sh_PID_13>>k:do_wait", MS_SLEEP, 1, (struct wait_info){ .length_ns = MS });
 	fixture_open(&o);
 	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
 	assert_int_equal(row_of(&t, "vfs_read < main")->cells[0].i, 2 * MS);
+	assert_int_equal(row_of(&t, "hrtimer_nanosleep < __x64_sys_clock_nanosleep < main")->cells[0].i, 2 * MS);
 	assert_int_equal(row_of(&t, "__schedule")->cells[0].i, MS);
 	assert_int_equal(row_of(&t, "do_wait < <sh>")->cells[0].i, 2 * MS);
 	table_free(&t);
