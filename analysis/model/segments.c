@@ -7,55 +7,84 @@
 
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/model/model.h"
-#include "analysis/model/names.h"
-#include "analysis/model/spans.h"
 
 struct segment {
 	struct experiment *e;
 	int64_t pid, first_ns; /* of the recorder; first_ns 0: it does not say */
+	unsigned group;        /* if groups are compared; else 0 */
 };
-
-static struct segment segment_of(struct experiment *e)
-{
-	vec_for_each(el, &e->recorder) {
-		if (!strcmp(el->name, "recorder"))
-			return (struct segment){ e, element_int(el, "pid"), element_int(el, "first_ns") };
-	}
-	return (struct segment){ .e = e };
-}
-
-static bool are_of_one(const struct segment *a, const struct segment *b)
-{
-	return a->first_ns && a->first_ns == b->first_ns && a->pid == b->pid &&
-	       !strcmp(a->e->hostname, b->e->hostname);
-}
 
 typedef VEC(struct segment) segment_vec;
 
-static segment_vec all_segments(const struct session *s)
+static struct segment segment_of(struct experiment *e, bool compared)
+{
+	struct segment ret = { .e = e, .group = compared ? e->group : 0 };
+
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, "recorder")) {
+			ret.pid = element_int(el, "pid");
+			ret.first_ns = element_int(el, "first_ns");
+			break;
+		}
+	}
+	return ret;
+}
+
+static int by_recording(const struct segment *a, const struct segment *b)
+{
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return strcmp(a->e->hostname, b->e->hostname);
+}
+
+static int by_recording_and_time(const void *pa, const void *pb)
+{
+	const struct segment *a = pa, *b = pb;
+	int order = by_recording(a, b);
+
+	if (order)
+		return order;
+	if (a->e->start_ns != b->e->start_ns)
+		return a->e->start_ns < b->e->start_ns ? -1 : 1;
+	return (a->e->id > b->e->id) - (a->e->id < b->e->id);
+}
+
+/* Segments of one recording follow each other, in order of time. The caller frees them. */
+static segment_vec all_segments(const struct session *s, bool compared)
 {
 	segment_vec ret = { 0 };
 
 	vec_for_each(e, &s->experiments) {
 		if (!(*e)->founder)
-			vec_push(&ret, segment_of(*e));
+			vec_push(&ret, segment_of(*e, compared));
 	}
+	vec_sort(&ret, by_recording_and_time);
 	return ret;
+}
+
+/* The segment before in the same recording; NULL: this is the first one that is open. */
+static const struct segment *before(const segment_vec *all, size_t i)
+{
+	const struct segment *seg = &all->data[i];
+
+	return i && seg->first_ns && !by_recording(seg - 1, seg) ? seg - 1 : NULL;
 }
 
 bool session_has_copies(const struct session *s, const struct experiment **one, const struct experiment **other)
 {
-	segment_vec all = all_segments(s);
+	segment_vec all = all_segments(s, false);
 	bool found = false;
 
 	for (size_t i = 0; i < all.len && !found; i++) {
-		for (size_t k = 0; k < i && !found; k++) {
-			const struct segment *a = &all.data[k], *b = &all.data[i];
+		const struct segment *last = before(&all, i);
 
-			found = are_of_one(a, b) && a->e->start_ns == b->e->start_ns;
-			*one = a->e;
-			*other = b->e;
-		}
+		found = last && last->e->start_ns == all.data[i].e->start_ns;
+		*one = found ? last->e : NULL;
+		*other = all.data[i].e;
 	}
 	vec_free(&all);
 	return found;
@@ -70,30 +99,18 @@ static int64_t last_sample(const struct experiment *e)
 	return last;
 }
 
-/* A segment counts its samples from 1. */
-static int64_t samples_before(const segment_vec *all, const struct experiment *e)
-{
-	int64_t n = 0;
-
-	vec_for_each(a, all)
-		n += a->e->origin == e->origin && a->e->start_ns < e->start_ns ? last_sample(a->e) : 0;
-	return n;
-}
-
 void session_join(struct session *s, bool compared)
 {
-	segment_vec all = all_segments(s);
+	segment_vec all = all_segments(s, compared);
 
-	vec_for_each(a, &all) {
-		a->e->origin = a->e;
-		vec_for_each(b, &all) {
-			if (are_of_one(a, b) && !(compared && a->e->group != b->e->group) &&
-			    b->e->start_ns < a->e->origin->start_ns)
-				a->e->origin = b->e;
-		}
+	for (size_t i = 0; i < all.len; i++) {
+		struct experiment *e = all.data[i].e;
+		const struct segment *last = before(&all, i);
+
+		e->origin = last ? last->e->origin : e;
+		/* A segment counts its samples from 1. */
+		e->first_sample = last ? last->e->first_sample + last_sample(last->e) : 0;
 	}
-	vec_for_each(a, &all)
-		a->e->first_sample = samples_before(&all, a->e);
 	vec_for_each(e, &s->experiments)
 		(*e)->origin = experiment_founder(*e)->origin;
 	vec_free(&all);
