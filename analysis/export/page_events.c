@@ -38,6 +38,23 @@ static uint32_t thread_index(struct page_events *p, const struct experiment *ori
 	return intern_add(&p->thread_ids, hash);
 }
 
+/* Segments have other numbers for the threads of a fold. */
+static uint32_t thread_of(struct page_events *p, const struct hit *h)
+{
+	const struct exp_fold *sums = hit_sums(h);
+	uint64_t *at;
+	bool fresh;
+
+	if (!sums)
+		return thread_index(p, h->e->origin, hit_pid(h), hit_thread(h));
+	at = map_put(&p->by_sums, (uintptr_t)sums, &fresh);
+	if (fresh) {
+		*at = thread_index(p, hit_origin(h), hit_pid(h), hit_thread(h));
+		p->threads.data[*at].sums = sums;
+	}
+	return *at;
+}
+
 static uint32_t class_index(struct page_events *p, const struct event_class *c)
 {
 	uint64_t key = (uint64_t)c->state << 56 | (uint64_t)c->reason << 48 |
@@ -106,7 +123,7 @@ static struct page_event event_of(struct page_events *p, const struct hit *h)
 {
 	return (struct page_event){
 		.end = to_us(hit_time(h)), .path = h->stack, .cpu = hit_cpu(h),
-		.thread = thread_index(p, hit_origin(h), hit_pid(h), hit_thread(h)),
+		.thread = thread_of(p, h),
 		.spans = p->has_spans ? span_set_of(&p->span_sets, h) : 0,
 		.objects = page_objects_of(&p->objects, h),
 	};
@@ -334,7 +351,7 @@ static void add_call(void *ctx, const struct hit *h, const struct amount *amount
 
 	if (h->stream->kind != ER_PKT_SPAN)
 		return;
-	thread = thread_index(p, hit_origin(h), hit_pid(h), hit_thread(h));
+	thread = thread_of(p, h);
 	p->threads.data[thread].n++;
 }
 
@@ -389,6 +406,7 @@ void page_events_free(struct page_events *p)
 	span_sets_free(&p->span_sets);
 	page_objects_free(&p->objects);
 	intern_free(&p->thread_ids);
+	map_free(&p->by_sums);
 	map_free(&p->class_ids);
 	vec_free(&p->stacks);
 }

@@ -66,7 +66,8 @@ struct event_class {
 };
 
 struct page_thread {
-	const struct experiment *origin; /* hit_origin */
+	const struct experiment *origin; /* hit_origin, of its first event */
+	const struct exp_fold *sums; /* it stands for these threads; NULL: for one */
 	int64_t pid, tid;         /* pid 0: a kernel thread */
 	int64_t us[MS_COUNT];     /* time by state */
 	size_t n;                 /* number of events; 0: it is only a waker or holder */
@@ -111,6 +112,7 @@ struct page_events {
 	struct span_sets span_sets;
 	struct page_objects objects;
 	struct intern thread_ids;
+	struct map by_sums; /* hit_sums, to index of the thread */
 	struct map class_ids;
 	VEC(struct page_stack) stacks; /* of the session, by its numbers */
 };

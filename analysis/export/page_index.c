@@ -281,10 +281,16 @@ static void put_thread(struct indexing *in, const struct page_thread *t)
 		   ",\"n\":%zu,\"begin\":%" PRId64 ",\"end\":%" PRId64,
 		   t->origin->origin->id, t->pid, t->tid, t->n, t->begin, t->end);
 	buf_clear(&in->name);
-	names_put_thread(names, t->origin, t->pid, 0, t->tid, &in->name);
+	if (t->sums)
+		fold_put_name(t->sums, &in->name);
+	else
+		names_put_thread(names, t->origin, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "name", in->name.data);
 	buf_clear(&in->name);
-	names_put_process(names, t->origin, t->pid, 0, t->tid, &in->name);
+	if (t->sums)
+		fold_put_name(t->sums, &in->name);
+	else
+		names_put_process(names, t->origin, t->pid, 0, t->tid, &in->name);
 	put_member(in->b, "process", in->name.data);
 	put_member(in->b, "comm", names_thread(names, t->origin, t->tid));
 	put_member(in->b, "cgroup", in->x->redact ? NULL :

@@ -74,17 +74,14 @@ static uint64_t thread_key(const struct experiment *e, int64_t pid, int64_t tid)
 /* Only threads with events, because er_print's filter chooses those. */
 static void know_threads(struct snapping *sn)
 {
-	const struct names *names = session_names(sn->x->view->session);
-
 	for (size_t i = 0; i < sn->events->threads.len; i++) {
 		const struct page_thread *t = &sn->events->threads.data[i];
-		const struct exp_fold *fold = folded_sums(&names->folded, t->origin, t->tid);
 
 		if (!t->n)
 			continue;
 		*map_put(&sn->threads, thread_key(t->origin, t->pid, t->tid), NULL) = i;
-		if (fold)
-			*map_put(&sn->folds, hash64((uintptr_t)fold), NULL) = i;
+		if (t->sums)
+			*map_put(&sn->folds, hash64((uintptr_t)t->sums), NULL) = i;
 	}
 }
 
@@ -111,7 +108,7 @@ static struct owners owners_of(const struct snapping *sn, const struct exp_step 
 		folded_at(&names->folded, sn->e, st->pid, st->tid,
 			  wrap_plus(st->own_ns, experiment_offset_ns(sn->e)));
 	const uint64_t *own = map_get(&sn->threads, thread_key(sn->e->origin, st->pid, st->tid));
-	const uint64_t *sums = fold ? map_get(&sn->folds, hash64((uintptr_t)fold)) : NULL;
+	const uint64_t *sums = fold ? map_get(&sn->folds, hash64((uintptr_t)folded_whole(&names->folded, fold))) : NULL;
 
 	return (struct owners){ own ? 1 + *own : 0, sums ? 1 + *sums : 0 };
 }

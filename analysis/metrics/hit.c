@@ -56,13 +56,24 @@ int64_t hit_time(const struct hit *h)
 	return wrap_minus(packet_int(h->packet, h->fields->time), h->e->origin->start_ns);
 }
 
+const struct exp_fold *hit_sums(const struct hit *h)
+{
+	const struct experiment *founder = experiment_founder(h->e);
+	const struct folded_threads *folded;
+	const struct exp_fold *part;
+
+	if (!founder->fold_numbers.len)
+		return NULL;
+	folded = &session_names(h->session)->folded;
+	part = folded_sums(folded, founder, hit_thread(h));
+	return part ? folded_whole(folded, part) : NULL;
+}
+
 const struct experiment *hit_origin(const struct hit *h)
 {
 	const struct experiment *founder = experiment_founder(h->e);
 
-	if (founder == h->e->origin || !founder->fold_numbers.len)
-		return h->e->origin;
-	return folded_sums(&session_names(h->session)->folded, founder, hit_thread(h)) ? founder : h->e->origin;
+	return founder != h->e->origin && hit_sums(h) ? founder : h->e->origin;
 }
 
 int64_t hit_thread(const struct hit *h)

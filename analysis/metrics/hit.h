@@ -46,6 +46,8 @@ int64_t hit_time(const struct hit *h);
  * time of several threads of a fold it is the founder, as their TID means this fold only there.
  */
 const struct experiment *hit_origin(const struct hit *h);
+/* The fold, of all segments, whose threads share the packet (folded_whole); NULL: it is that of one thread. */
+const struct exp_fold *hit_sums(const struct hit *h);
 /* The system's thread id. */
 int64_t hit_thread(const struct hit *h);
 /*

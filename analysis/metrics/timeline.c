@@ -41,13 +41,16 @@ struct activity activity_of(const struct hit *h, bool waker_stack)
 void timelines_add(struct timelines *tl, const struct hit *h)
 {
 	const struct experiment *origin = h->e->origin;
+	const struct exp_fold *sums;
 	struct activity a;
 	uint64_t *at;
 
 	if (hit_state(h) < 0 || hit_state(h) >= MS_COUNT)
 		return;
 	a = activity_of(h, tl->waker_stacks);
-	at = map_put(&tl->by_thread, thread_key(hit_origin(h), hit_thread(h)), NULL);
+	/* Segments have other numbers for the threads of a fold. */
+	sums = hit_sums(h);
+	at = map_put(&tl->by_thread, sums ? hash64((uintptr_t)sums) : thread_key(origin, hit_thread(h)), NULL);
 	if (!*at) {
 		vec_push(&tl->threads, (struct timeline){ .origin = origin, .pid = hit_pid(h),
 							  .tid = hit_thread(h) });

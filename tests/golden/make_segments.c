@@ -7,7 +7,8 @@
  *     waits for a lock from 100 to 400 and from 900 to 1100, and ends at 1900
  * PID 30 `old` computes from 600 to 700. `new` has its PID from 1400 to 1500
  * PID 43 `sh` computes from 1050 to 1100
- * PIDs 41 to 44 `cc1` compute for 50 each, two in each segment, and are folded; 43 has the PID of `sh`
+ * PIDs 41 to 44 `cc1` compute for 50 each and wait for 10, two in each segment, and are folded; 43 has the PID of `sh`.
+ *     Their waits are in one packet for each segment
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "analysis/base/buf.h"
 #include "tests/fixtures/exp_builder.h"
 
-enum { CUT = 1000, END = 2000, LOCK = 0x5000 };
+enum { CUT = 1000, END = 2000, LOCK = 0x5000, WAIT = 10, FIRST_NUMBER = 1000000000 };
 
 struct piece {
 	int pid, tid, begin, end; /* ms */
@@ -45,9 +46,9 @@ struct thread {
 static const struct thread threads[] = {
 	{ 10, 10, 0, 2000, 1, "app", false },    { 10, 11, 100, 1900, 1, "worker", false },
 	{ 30, 30, 600, 700, 2, "old", false },   { 30, 30, 1400, 1500, 3, "new", false },
-	{ 41, 41, 100, 150, 4, "cc1", true },    { 42, 42, 500, 550, 5, "cc1", true },
-	{ 43, 43, 1050, 1100, 6, "sh", false },  { 43, 43, 1200, 1250, 7, "cc1", true },
-	{ 44, 44, 1600, 1650, 8, "cc1", true },
+	{ 41, 41, 100, 160, 4, "cc1", true },    { 42, 42, 500, 560, 5, "cc1", true },
+	{ 43, 43, 1050, 1100, 6, "sh", false },  { 43, 43, 1200, 1260, 7, "cc1", true },
+	{ 44, 44, 1600, 1660, 8, "cc1", true },
 };
 
 enum { NTHREADS = sizeof(threads) / sizeof(threads[0]) };
@@ -122,6 +123,12 @@ static void put_thread(const struct part *p, const struct thread *t)
 	buf_free(&b);
 }
 
+/* The packets with the waits of a fold have another number in each segment. */
+static int fold_number(const struct part *p)
+{
+	return FIRST_NUMBER + p->from;
+}
+
 static void put_fold(const struct part *p)
 {
 	int n = 0, first = 0, last = 0;
@@ -132,15 +139,29 @@ static void put_fold(const struct part *p)
 			continue;
 		first = n ? first : t->begin;
 		last = t->end;
-		buf_printf(&members, "%s%d:%d000000+50000000", n++ ? " " : "", t->tid, t->begin - first);
+		buf_printf(&members, "%s%d:%d000000+60000000", n++ ? " " : "", t->tid, t->begin - first);
 	}
 	buf_printf(&b, "<threads count=\"%d\" begin=\"%d000000\" end=\"%d000000\" lived=\"%d000000\"", n, first - p->from,
-		   last - p->from, n * 50);
-	buf_printf(&b, " run=\"%d000000\" user=\"%d000000\" comm=\"cc1\" cgroup=\"/c\" members=\"%s\"/>", n * 50, n * 50,
-		   members.data);
+		   last - p->from, n * (50 + WAIT));
+	buf_printf(&b, " run=\"%d000000\" user=\"%d000000\" sleep=\"%d000000\" nsleep=\"%d\"", n * 50, n * 50, n * WAIT, n);
+	buf_printf(&b, " comm=\"cc1\" cgroup=\"/c\" sums=\"%d\" members=\"%s\"/>", fold_number(p), members.data);
 	expwriter_text(exp_builder_writer(p->founder), "threads.xml", b.data);
 	buf_free(&b);
 	buf_free(&members);
+}
+
+static void put_waits_of_fold(struct exp_builder *b, const struct part *p)
+{
+	struct wait_info rest = { .reason = REASON_DISK, .syscall = -1, .flags = WFLAG_REST };
+	__cleanup(freep) char *line = xasprintf("<name pid=\"%d\" tid=\"%d\" at=\"0\" comm=\"cc1\"/>", fold_number(p),
+						fold_number(p));
+	int n = 0;
+
+	for (const struct thread *t = threads; t < threads + NTHREADS; t++)
+		n += t->folded && is_in(p, t->begin, t->end);
+	exp_builder_at(b, (uint64_t)(p->from + 200) * BUILDER_TICK_NS);
+	exp_builder_wait_of(b, fold_number(p), fold_number(p), "main>take", MS_SLEEP, n * WAIT, &rest);
+	expwriter_text(exp_builder_writer(p->founder), "names.xml", line);
 }
 
 /* A program that runs when the part begins has no begin there. */
@@ -217,6 +238,7 @@ static void record(const char *dir, const char *name, int from, int to)
 		if (is_in(&p, x->begin, x->end))
 			put_piece(sub, &p, x);
 	}
+	put_waits_of_fold(sub, &p);
 	put_threads(&p);
 	put_samples(&p);
 	expwriter_text(exp_builder_writer(founder), "recorder.xml", recorder);

@@ -74,7 +74,7 @@ done
 need_page
 cat >"$tmp/steps.js" <<'EOJ'
 module.exports = async t => {
-	for (const hash of ['', '#from=900000&to=1400000']) {
+	for (const hash of ['', '#from=150000&to=1400000']) {
 		const rows = {}
 		for (const file of ['whole', 'parts']) {
 			const page = await t.openPage(t.browser, file + '.html', { hash, wait: 'body.decoded' })
@@ -86,7 +86,7 @@ module.exports = async t => {
 			await t.closePage(page)
 		}
 		t.check(`the page of segments is that of the whole ${hash}`, rows.whole.length > 6 && JSON.stringify(rows.whole) === JSON.stringify(rows.parts),
-			JSON.stringify(rows, null, 1))
+			rows.whole.map((r, i) => [r, rows.parts[i]].map(x => JSON.stringify(x))).filter(([a, b]) => a !== b).join("\n"))
 	}
 }
 EOJ
@@ -102,5 +102,5 @@ lives() { pack $1.html index | node -e 'const d = JSON.parse(require("fs").readF
 lives whole >"$tmp/whole"
 lives parts >"$tmp/parts"
 check "the page's threads have the lives of the whole" diff "$tmp/whole" "$tmp/parts"
-check "which begin in the second segment, too" grep -q ',1600000,1650000$' "$tmp/parts"
+check "which begin in the second segment, too" grep -q ',1600000,1660000$' "$tmp/parts"
 in_browser
