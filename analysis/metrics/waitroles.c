@@ -38,6 +38,10 @@ static const struct {
 	{ "*Monitor::wait*", "MonitorDeflationThread::*" },
 	{ "*Monitor::wait*", "NotificationThread::*" },
 	{ "*Monitor::wait*", "WatcherThread::*" }, { "*Semaphore::wait*", "os::signal_wait" },
+	{ "*Monitor::wait*", "NMethodSweeper::*" },
+	/* Node: workers of V8's platform and of libuv, and the inspector's thread */
+	{ "uv_cond_wait", "*PlatformWorkerThread" }, { "uv_cond_wait", "worker" },
+	{ "uv_sem_wait", "*StartIoThreadMain" },
 };
 
 /* Functions that wait for an event, and functions that take a lock. */
