@@ -252,7 +252,7 @@ static struct experiment *open_dirfd(int dirfd, const char *path, struct experim
 	e = xcalloc(1, sizeof(*e));
 	init_strings(e);
 	e->founder = founder;
-	e->origin = founder ? founder->origin : e;
+	e->origin = e->recording = founder ? founder->origin : e;
 	e->path = arena_strdup(&e->arena, path);
 	slash = strrchr(e->path, '/');
 	e->name = slash ? slash + 1 : e->path;

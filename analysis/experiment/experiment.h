@@ -53,6 +53,7 @@ struct experiment {
 	unsigned group;              /* 1, 2, … for comparison; set by the opener */
 	struct experiment *founder;  /* NULL: this is a founder */
 	const struct experiment *origin; /* its start is time 0 of packets: see experiment_offset_ns */
+	const struct experiment *recording; /* as origin, also if segments are compared */
 	bool system_wide;            /* a recording of the whole system, or any part of one */
 	bool many_processes;         /* packets name their process, in LWPID */
 	const char *path;            /* as given, or founder path + "/" + name */

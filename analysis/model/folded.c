@@ -63,7 +63,7 @@ static uint32_t name_number(struct strtab *names, const struct experiment *e, co
 	struct buf b = { 0 };
 	uint32_t id;
 
-	buf_printf(&b, "%u %s", e->origin->id, comm);
+	buf_printf(&b, "%u %s", e->recording->id, comm);
 	if (cgroup)
 		buf_printf(&b, "\n%s", cgroup);
 	id = strtab_id(names, b.data);

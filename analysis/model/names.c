@@ -13,7 +13,7 @@
 
 static uint64_t key(const struct experiment *e, int64_t id)
 {
-	return (uint64_t)e->origin->id << 32 | (uint32_t)id;
+	return (uint64_t)e->recording->id << 32 | (uint32_t)id;
 }
 
 static void put(struct map *m, uint64_t k, const char *name, bool replace)
@@ -154,10 +154,10 @@ static size_t upto(const struct dated_name *all, size_t n, int64_t time_ns)
 
 /* --- what the experiments say --- */
 
-/* A time in a founder's files, since the start of its origin. */
-static int64_t since_origin(const struct experiment *e, int64_t time_ns)
+/* A time in a founder's files, since the start of its recording. */
+static int64_t since_start(const struct experiment *e, int64_t time_ns)
 {
-	return wrap_plus(time_ns, experiment_offset_ns(e));
+	return wrap_plus(time_ns, wrap_minus(experiment_founder(e)->start_ns, e->recording->start_ns));
 }
 
 /* For recordings without names.xml, which would have the times of renames. */
@@ -168,19 +168,19 @@ static void add_threads(struct names *n, const struct experiment *e)
 		int64_t tid = element_int(el, "tid");
 
 		if (!strcmp(el->name, "thread") && comm)
-			add_dated(&n->threads, key(e, tid), since_origin(e, 0), element_int(el, "pid"),
+			add_dated(&n->threads, key(e, tid), since_start(e, 0), element_int(el, "pid"),
 				  comm);
 	}
 	vec_for_each(th, &e->threads) {
 		if (*th->comm) {
-			add_dated(&n->threads, key(e, th->tid), since_origin(e, th->begin_ns), th->pid,
+			add_dated(&n->threads, key(e, th->tid), since_start(e, th->begin_ns), th->pid,
 				  th->comm);
-			add_dated(&n->threads, key(e, th->tid), since_origin(e, th->end_ns), th->pid,
+			add_dated(&n->threads, key(e, th->tid), since_start(e, th->end_ns), th->pid,
 				  th->comm);
 		}
 	}
 	vec_for_each(name, &e->names) {
-		int64_t at = since_origin(e, name->at_ns);
+		int64_t at = since_start(e, name->at_ns);
 
 		add_dated(&n->threads, key(e, name->tid), at, name->pid, name->comm)->start = name->start;
 		if (name->pid && name->start)
@@ -203,7 +203,7 @@ static void add_cgroups(struct names *n, const struct experiment *e)
 	}
 	vec_for_each(th, &e->threads) {
 		if (*th->cgroup && several.len && map_get(&several, key(e, th->tid)))
-			add_dated(&n->cgroups_at, key(e, th->tid), since_origin(e, th->begin_ns),
+			add_dated(&n->cgroups_at, key(e, th->tid), since_start(e, th->begin_ns),
 				  th->pid, th->cgroup);
 	}
 	map_free(&several);
@@ -226,7 +226,7 @@ static int64_t sum(int64_t a, int64_t b)
 static void add_programs(struct names *n, const struct experiment *e)
 {
 	vec_for_each(p, &e->processes)
-		add_dated(&n->programs, key(e, p->pid), since_origin(e, p->begin_ns), p->pid, p->name);
+		add_dated(&n->programs, key(e, p->pid), since_start(e, p->begin_ns), p->pid, p->name);
 }
 
 /*
@@ -235,9 +235,9 @@ static void add_programs(struct names *n, const struct experiment *e)
  */
 static void add_sub(struct names *n, const struct experiment *e)
 {
-	int64_t end = sum(e->start_ns, e->end_ns), origin = e->origin->start_ns;
+	int64_t end = sum(e->start_ns, e->end_ns), start = e->recording->start_ns;
 
-	end = sum(end, origin == INT64_MIN ? INT64_MAX : -origin);
+	end = sum(end, start == INT64_MIN ? INT64_MAX : -start);
 	add_dated(&n->subs, key(e, e->pid), end, e->pid, e->process);
 }
 
@@ -289,6 +289,12 @@ void names_free(struct names *n)
 
 /* --- questions --- */
 
+/* A time since the origin's start, as callers have it, since that of the recording. */
+static int64_t asked(const struct experiment *e, int64_t time_ns)
+{
+	return wrap_plus(time_ns, wrap_minus(e->origin->start_ns, e->recording->start_ns));
+}
+
 const char *names_thread(const struct names *n, const struct experiment *e, int64_t tid)
 {
 	size_t len;
@@ -315,7 +321,7 @@ const char *names_thread_at(const struct names *n, const struct experiment *e, i
 	size_t len, i;
 	const struct dated_name *all = find_dated(&n->threads, key(e, tid), &len);
 
-	i = upto(all, len, time_ns);
+	i = upto(all, len, asked(e, time_ns));
 	return len ? all[i ? i - 1 : 0].name : NULL;
 }
 
@@ -325,7 +331,7 @@ unsigned names_serial_at(const struct names *n, const struct experiment *e, int6
 	size_t len, i;
 	const struct dated_name *all = find_dated(&n->processes_at, key(e, pid), &len);
 
-	i = upto(all, len, time_ns);
+	i = upto(all, len, asked(e, time_ns));
 	return len ? all[i ? i - 1 : 0].serial : 0;
 }
 
@@ -378,11 +384,11 @@ const char *names_process_at(const struct names *n, const struct experiment *e, 
 	const struct dated_name *all = find_dated(&n->programs, key(e, pid), &len);
 	const char *name;
 
-	i = upto(all, len, time_ns);
+	i = upto(all, len, asked(e, time_ns));
 	if (len)
 		return all[i ? i - 1 : 0].name;
 	all = find_dated(&n->subs, key(e, pid), &len);
-	i = time_ns > INT64_MIN ? upto(all, len, time_ns - 1) : 0;
+	i = time_ns > INT64_MIN ? upto(all, len, wrap_minus(asked(e, time_ns), 1)) : 0;
 	if (len)
 		return all[i < len ? i : len - 1].name;
 	name = names_thread_at(n, e, pid, time_ns);
@@ -494,7 +500,7 @@ const char *names_cgroup_at(const struct names *n, const struct experiment *e, i
 	size_t len, i;
 	const struct dated_name *all = find_dated(&n->cgroups_at, key(e, tid), &len);
 
-	i = upto(all, len, time_ns);
+	i = upto(all, len, asked(e, time_ns));
 	return len ? all[i ? i - 1 : 0].name : get(&n->cgroups, key(e, tid));
 }
 

@@ -2,7 +2,7 @@
 /*
  * Names of processes and threads, from processes.xml, names.xml and threads.xml (in older
  * recordings also recorder.xml). A thread may be renamed. A packet has the name that
- * was valid at its time; rows of lists show the last name. Segments with one origin are one recording:
+ * was valid at its time; rows of lists show the last name. Segments are one recording, also if they are compared:
  * a name in one of them counts in the later ones, too.
  */
 #ifndef MODEL_NAMES_H
@@ -15,8 +15,8 @@
 struct buf;
 
 struct dated_name {
-	uint64_t key;   /* origin's id << 32 | tid or pid */
-	int64_t at_ns;  /* since the origin's start */
+	uint64_t key;   /* recording's id << 32 | tid or pid */
+	int64_t at_ns;  /* since the recording's start */
 	uint32_t order; /* of names with one time the last is valid */
 	int32_t pid;    /* of a thread: its process; 0: a kernel thread */
 	uint32_t serial; /* of a process */
@@ -35,8 +35,8 @@ struct names {
 	struct dated_names processes_at; /* by pid: which process had it; only pids that came again */
 	struct dated_names programs; /* of followed processes; valid from at_ns on */
 	struct dated_names subs; /* the same without processes.xml; valid until at_ns */
-	struct map processes; /* origin's id << 32 | pid, to const char *: main thread's last name */
-	struct map cgroups;   /* origin's id << 32 | tid, to const char *: path */
+	struct map processes; /* recording's id << 32 | pid, to const char *: main thread's last name */
+	struct map cgroups;   /* recording's id << 32 | tid, to const char *: path */
 	struct folded_threads folded;   /* of threads that the recorder folded */
 	struct dated_names cgroups_at; /* by tid; only tids that had several */
 };

@@ -111,8 +111,17 @@ void session_join(struct session *s, bool compared)
 		/* A segment counts its samples from 1. */
 		e->first_sample = last ? last->e->first_sample + last_sample(last->e) : 0;
 	}
-	vec_for_each(e, &s->experiments)
+	vec_free(&all);
+	all = all_segments(s, false);
+	for (size_t i = 0; i < all.len; i++) {
+		const struct segment *last = before(&all, i);
+
+		all.data[i].e->recording = last ? last->e->recording : all.data[i].e;
+	}
+	vec_for_each(e, &s->experiments) {
 		(*e)->origin = experiment_founder(*e)->origin;
+		(*e)->recording = experiment_founder(*e)->recording;
+	}
 	vec_free(&all);
 	s->impl->compared = compared;
 	s->impl->names_of = s->impl->spans_of = 0;

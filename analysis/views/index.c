@@ -40,9 +40,17 @@ struct index_tally {
 	int64_t *total;
 };
 
+/* A thread is the same in segments that are compared. */
+static const struct experiment *recording_of(const struct hit *h)
+{
+	const struct experiment *origin = hit_origin(h);
+
+	return origin == h->e->origin ? h->e->recording : origin;
+}
+
 static struct index_key thread_key(const struct hit *h)
 {
-	return (struct index_key){ .e = hit_origin(h), .a = hit_pid(h), .b = hit_thread(h),
+	return (struct index_key){ .e = recording_of(h), .a = hit_pid(h), .b = hit_thread(h),
 				   .serial = hit_serial(h) };
 }
 
@@ -50,7 +58,7 @@ static struct index_key process_key(const struct hit *h)
 {
 	int64_t pid = hit_pid(h);
 
-	return (struct index_key){ .e = hit_origin(h), .a = pid, .b = pid ? 0 : hit_thread(h),
+	return (struct index_key){ .e = recording_of(h), .a = pid, .b = pid ? 0 : hit_thread(h),
 				   .serial = hit_serial(h) };
 }
 
@@ -61,7 +69,7 @@ static struct index_key goroutine_key(const struct hit *h)
 
 	if (!number)
 		return (struct index_key){ .a = -1 };
-	return (struct index_key){ .e = hit_origin(h), .a = hit_pid(h), .b = number, .serial = hit_serial(h) };
+	return (struct index_key){ .e = recording_of(h), .a = hit_pid(h), .b = number, .serial = hit_serial(h) };
 }
 
 static struct index_key experiment_key(const struct hit *h)
@@ -205,7 +213,7 @@ static struct index_key key_of(struct index_tally *it, const struct hit *h)
 	const struct exp_fold *fold = it->fold ? it->fold(h) : NULL;
 
 	if (fold)
-		return (struct index_key){ .e = h->e->origin,
+		return (struct index_key){ .e = h->e->recording,
 					   .fold = folded_whole(&session_names(h->session)->folded, fold) };
 	if (it->spec->special)
 		return it->spec->special->key(h);

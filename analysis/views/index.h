@@ -20,7 +20,7 @@ struct table;
 
 /* Identifies an object that one number cannot identify. */
 struct index_key {
-	const struct experiment *e; /* the origin, or the experiment itself if that matters */
+	const struct experiment *e; /* the recording, or the experiment itself if that matters */
 	int64_t a, b;
 	unsigned serial; /* of a process whose PID came again; 0: none */
 	const struct exp_fold *fold; /* instead of a thread; NULL: none */

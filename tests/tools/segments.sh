@@ -61,6 +61,10 @@ check_that "others are not" "$(wc -l <"$tmp/err") == 0" "$(cat "$tmp/err")"
 er_print -compare on -printmode csv -seconds part.1.er part.2.er >"$tmp/out" 2>&1
 check "segments that are compared both begin at 0" grep -q '^1.400,100.00,1.050,.*Second of execution 0' "$tmp/out"
 
+er_print -compare on -printmode csv -threads part.1.er part.2.er >"$tmp/out" 2>&1
+check "a thread of both has one row" grep -q '^0.700,50.00,0.700,.*"app, PID 10, TID 10"' "$tmp/out"
+check "a thread of the second only has its name" grep -q '^0.,0.,0.100,.*"new, PID 30, serial 2, TID 30"' "$tmp/out"
+
 for format in folded speedscope; do
 	er_export --to $format -o whole.out whole.1.er 2>/dev/null
 	er_export --to $format -o parts.out parts.erg 2>/dev/null
