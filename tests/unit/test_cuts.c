@@ -131,6 +131,27 @@ static void test_long_wait_is_divided(void **state)
 	cuts_free(c);
 }
 
+/* The time of an open wait is 40 late, as conversions of clocks are. Lengths are not, and count. */
+static void test_lengths_are_exact(void **state)
+{
+	struct cuts *c = cuts_new();
+	struct er_total a = total_at(3000, 500, ER_TOTAL_CUT);
+	struct er_wait open = sleep_until(3040, 500, 500), whole = sleep_until(5000, 2500, 2500);
+	struct er_wait next = sleep_until(7000, 1000, 1000);
+
+	open.flags = ER_WAIT_OPEN_END;
+	cuts_wait(c, &open);
+	a.rest_ns[ER_OFF_SLEEP] = 500;
+	cut(c, &a);
+	whole.h.time_ns = 5030;
+	cuts_wait(c, &whole);
+	assert_int_equal(whole.blocked_ns, 2000);
+	assert_int_equal(whole.blocked_weight, 2000);
+	cuts_wait(c, &next);
+	assert_int_equal(next.blocked_weight, 1000);
+	cuts_free(c);
+}
+
 /* From 2500 to 5000, with cuts at 3000 and 4000: each segment has its part of the wait, with its stack. */
 static void test_wait_through_several_cuts(void **state)
 {
@@ -290,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_open_wait_is_divided),
 		cmocka_unit_test(test_long_wait_is_divided),
 		cmocka_unit_test(test_wait_through_several_cuts),
+		cmocka_unit_test(test_lengths_are_exact),
 		cmocka_unit_test(test_cut_in_the_run_queue),
 		cmocka_unit_test(test_a_wait_that_the_cut_took_for_open),
 		cmocka_unit_test(test_late_waits),

@@ -16,12 +16,14 @@
 #include "analysis/base/vec.h"
 
 enum { KEEP_CUTS = 2 }; /* a thread that so many cuts did not see has ended */
+enum { MOMENT_NS = 100000000 };
 
 struct account {
 	__u64 key;
 	struct er_total done;             /* what earlier segments have; begin_ns 0: nothing */
 	__u64 cut_ns;                  /* time of the last cut; 0: none */
 	__u64 waited_ns;               /* when the last wait ended that was written */
+	__u64 open_ns, open_at_ns;     /* length of the wait that was open at a cut, and that time; 0: none */
 	__u64 next_cut_ns;             /* of the cut in progress; 0: it has not seen the thread */
 	__u64 written[ER_OFF_STATES];  /* ns that waits of this segment represent */
 	__u64 owed[ER_OFF_STATES];     /* ns that records may represent again */
@@ -172,11 +174,29 @@ static __u64 take(__u64 *from, __u64 at_most)
 	return n;
 }
 
+/* Whether the wait that was open at a cut was so at the last one. Cuts are a second apart, or more. */
+static bool was_open(const struct account *a)
+{
+	return a->open_ns && a->open_at_ns + MOMENT_NS > a->cut_ns && a->open_at_ns < a->cut_ns + MOMENT_NS;
+}
+
+/*
+ * How much of the wait is before the last cut. Lengths are exact. Times are converted from the kernel's clock, each
+ * with an error of its own, which may be milliseconds if the hypervisor takes the CPU meanwhile.
+ */
+static __u64 length_before(const struct account *a, const struct er_wait *w)
+{
+	__u64 len = w->blocked_ns + w->runq_ns, begin = w->h.time_ns - len;
+
+	if (begin >= a->cut_ns)
+		return 0;
+	return was_open(a) && a->open_ns <= len ? a->open_ns : a->cut_ns - begin;
+}
+
 /* Leave only the part after the last cut. */
 static unsigned shorten(const struct account *a, struct er_wait *w)
 {
-	__u64 len = w->blocked_ns + w->runq_ns, begin = w->h.time_ns - len;
-	__u64 before = begin < a->cut_ns ? a->cut_ns - begin : 0;
+	__u64 before = length_before(a, w);
 	bool was_blocked = w->blocked_ns;
 	unsigned parts = 0;
 
@@ -236,12 +256,15 @@ unsigned cuts_wait(struct cuts *c, struct er_wait *w)
 	unsigned state = w->state < ER_OFF_STATES ? w->state : ER_OFF_SLEEP, parts;
 	bool blocked_alone = points_is_alone(w->blocked_weight, w->blocked_ns);
 	bool runq_alone = points_is_alone(w->runq_weight, w->runq_ns);
+	__u64 len = w->blocked_ns + w->runq_ns;
 
 	if (is_late(a, w) || is_over(a, w))
 		return clear(w);
 	if (!(w->flags & ER_WAIT_OPEN_END) && w->h.time_ns > a->waited_ns)
 		a->waited_ns = w->h.time_ns;
 	parts = shorten(a, w);
+	a->open_ns = w->flags & ER_WAIT_OPEN_END ? len : 0;
+	a->open_at_ns = w->h.time_ns;
 	weigh(a, state, &w->blocked_weight, w->blocked_ns, blocked_alone);
 	weigh(a, ER_OFF_CPU, &w->runq_weight, w->runq_ns, runq_alone);
 	return parts;
