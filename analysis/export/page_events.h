@@ -67,7 +67,7 @@ struct event_class {
 
 struct page_thread {
 	const struct experiment *origin; /* hit_origin, of its first event */
-	const struct exp_fold *sums; /* it stands for these threads; NULL: for one */
+	const struct exp_fold *sums; /* hit_sums: these threads share its events; NULL: it is one thread */
 	int64_t pid, tid;         /* pid 0: a kernel thread */
 	int64_t us[MS_COUNT];     /* time by state */
 	size_t n;                 /* number of events; 0: it is only a waker or holder */

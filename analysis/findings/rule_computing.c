@@ -91,7 +91,7 @@ static void put_functions(struct facts *f, const func_times *times, struct buf *
 	}
 }
 
-/* With --states off nothing is known of what held programs up. */
+/* A recording with --states off has no waits, so it does not tell what held programs up. */
 static bool lacks_waits(const struct session *s)
 {
 	vec_for_each(e, &s->experiments) {

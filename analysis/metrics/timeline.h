@@ -39,7 +39,7 @@ struct timeline {
 struct timelines {
 	bool waker_stacks;    /* ask for them: finding them takes long */
 	bool rests;           /* keep remainders, too: they have a time, but no place */
-	struct map by_thread; /* origin's id << 32 | tid, to index + 1 */
+	struct map by_thread; /* origin's id << 32 | tid, or a hash of hit_sums; to index + 1 */
 	VEC(struct timeline) threads;
 };
 
