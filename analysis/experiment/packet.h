@@ -176,7 +176,8 @@ enum er_wflag {
 	WFLAG_REST = 1 << 5, /* synthetic: remainder of the thread's exact total, not one wait */
 	WFLAG_STACK_EARLY = 1 << 6, /* stack taken when the thread left the CPU */
 	WFLAG_WAKER_TIMER = 1 << 7, /* with WAKER_IRQ: the interrupt was an expired timer */
-	WFLAG_CONTINUED = 1 << 8,  /* counts no wait: the segment before has, or the packet before (INT32_MAX) */
+	WFLAG_CONTINUED = 1 << 8,  /* counts no wait: the segment before has, or the packet before (MORE) */
+	WFLAG_MORE = 1 << 9,       /* has more of the weight of the packet before, whose NTICK is INT32_MAX */
 };
 
 /* Field SPANFLAGS. The values are on disk. The first six say how the span began and ended. */

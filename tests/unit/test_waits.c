@@ -127,7 +127,7 @@ static void test_a_long_part(void **state)
 	assert_int_equal(l->s[0].flags, WFLAG_TRACED);
 	assert_int_equal(l->s[1].flags, 0);
 	for (int i = 2; i < 6; i++)
-		assert_int_equal(l->s[i].flags, i < 4 ? WFLAG_TRACED : WFLAG_TRACED | WFLAG_CONTINUED);
+		assert_int_equal(l->s[i].flags, i < 4 ? WFLAG_TRACED : WFLAG_TRACED | WFLAG_CONTINUED | WFLAG_MORE);
 	close_reading(&r);
 }
 

@@ -179,7 +179,7 @@ void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 	uint64_t us = microseconds(dr, a, c->state, weight_ns);
 	struct wait_info later = c->wait ? *c->wait : (struct wait_info){ 0 };
 
-	later.flags |= WFLAG_CONTINUED;
+	later.flags |= WFLAG_CONTINUED | WFLAG_MORE;
 	dr->state_ns[c->state] += weight_ns;
 	c->lwp = drain_lwp(a, p);
 	c->thread = a->task->tid;
