@@ -27,6 +27,7 @@
 static const struct loader *const loaders[] = { LOADERS(LOADER_ROW) };
 
 enum { NLOADERS = sizeof(loaders) / sizeof(*loaders) };
+enum { TRIES = 10, PAUSE_NS = 100000000 };
 
 struct capture {
 	struct rings *rings;
@@ -74,24 +75,38 @@ static void say_why(struct diag *d, const struct diag *step)
 		diag_error(d, "%s", step->msgs[i].text);
 }
 
-int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret)
+static int try_open(const struct capture_plan *plan, struct diag *step, struct capture **ret)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
+	int err = open_all(c, plan, step);
+
+	if (err)
+		capture_close(c);
+	*ret = err ? NULL : c;
+	return err;
+}
+
+int capture_open(const struct capture_plan *plan, struct diag *d, struct capture **ret)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	struct diag step = { 0 };
 	int err;
 
 	if (!plan->verbose)
 		libbpf_set_print(quiet);
-	err = open_all(c, plan, &step);
+	/*
+	 * The kernel gives up to verify a program, with EAGAIN, if a signal is pending. libbpf tries some times at
+	 * once. That is rarely not enough, for reasons that are not known.
+	 */
+	for (int i = 1; (err = try_open(plan, &step, ret)) == -EAGAIN && i < TRIES; i++) {
+		diag_free(&step);
+		step = (struct diag){ 0 };
+		nanosleep(&pause, NULL);
+	}
 	if (err)
 		say_why(d, &step);
 	diag_free(&step);
-	if (err) {
-		capture_close(c);
-		return err;
-	}
-	*ret = c;
-	return 0;
+	return err;
 }
 
 void capture_set_shedding(struct capture *c, enum capture_shedding level)
