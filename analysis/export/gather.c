@@ -75,7 +75,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 	struct bucket *b = bucket_of(ga->g, &k);
 
 	if (hit_state(h) >= 0) {
-		b->samples += !(hit_wait_flags(h) & WFLAG_REST);
+		b->samples += !(hit_wait_flags(h) & (WFLAG_REST | WFLAG_CONTINUED));
 		add_to(hit_is_wait(h) ? &b->off_ns : &b->on_ns, hit_weight(h));
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -119,13 +119,13 @@ static void put_heap_number(struct pack *p, const struct page_event *ev, const s
 enum pack_kind { OF_EVENTS, OF_LATER, OF_COUNTS };
 enum { EVENTS = 1 << OF_EVENTS, LATER = 1 << OF_LATER, COUNTS = 1 << OF_COUNTS };
 
-enum column_of { ALL, WAITS, MERGED, SQUARES, VARIANCES, IN_SPANS, SECOND, SUBJECT, HEAP_CALL };
+enum column_of { ALL, WAITS, MERGED, SQUARES, VARIANCES, IN_SPANS, DIVIDED, SECOND, SUBJECT, HEAP_CALL };
 enum { IF_MERGED = 1 << MERGED | 1 << SQUARES | 1 << VARIANCES };
 
 /*
  * Columns of WAITS have a value for each wait, others for each event. Other columns but
  * those of ALL are there only if a pack has such events. SQUARES and VARIANCES are struct merged_sums of merged
- * events; others have 0.
+ * events, DIVIDED is the length of a wait's other parts in nanoseconds; other events have 0.
  */
 static const struct {
 	const char *tag;
@@ -151,6 +151,7 @@ static const struct {
 	{ "lock", LATER, ALL, put_lock },
 	{ "fact", LATER, ALL, put_factor },
 	{ "lens", LATER, ALL, put_length_ns },
+	{ "othr", LATER, DIVIDED, NULL },
 	{ "scnd", COUNTS, SECOND, put_second },
 	{ "sbjt", COUNTS, SUBJECT, put_subject },
 	{ "heap", COUNTS, HEAP_CALL, put_heap_number },
@@ -173,6 +174,7 @@ static unsigned needed(const struct packing *m, size_t from, size_t to)
 
 	for (size_t i = from; i < to; i++)
 		ret |= (m->all[i].merged > 0) * IF_MERGED | (m->all[i].spans > 0) << IN_SPANS |
+		       (m->all[i].others > 0) << DIVIDED |
 		       (m->all[i].length != 0) << SECOND | (m->all[i].subject > 0) << SUBJECT |
 		       (m->all[i].heap > 0) << HEAP_CALL;
 	return ret;
@@ -187,6 +189,11 @@ static void put_sum(struct pack *p, const struct packing *m, const struct page_e
 	pack_uint(p, sum < 1e18 ? (uint64_t)sum : (uint64_t)1e18);
 }
 
+static void put_others(struct pack *p, const struct packing *m, const struct page_event *ev)
+{
+	pack_uint(p, ev->others ? (uint64_t)m->events->other_parts.data[ev->others - 1] : 0);
+}
+
 static void put_column(struct pack *p, const struct packing *m, size_t from, size_t to, size_t c)
 {
 	pack_begin(p, columns[c].tag);
@@ -195,6 +202,8 @@ static void put_column(struct pack *p, const struct packing *m, size_t from, siz
 
 		if (columns[c].of == SQUARES || columns[c].of == VARIANCES)
 			put_sum(p, m, ev, columns[c].of);
+		else if (columns[c].of == DIVIDED)
+			put_others(p, m, ev);
 		else if (columns[c].of != WAITS ||
 			 class_is_wait(&m->events->classes.data[ev->event_class]))
 			columns[c].put(p, ev, i > from ? ev - 1 : NULL);

@@ -15,6 +15,8 @@
 #include "analysis/views/view_state.h"
 
 enum { NS_PER_US = 1000 };
+/* What page_event.others can hold. */
+enum { OTHER_PARTS_MAX = (1 << 22) - 1 };
 
 static int64_t to_us(int64_t ns)
 {
@@ -84,7 +86,7 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 	int64_t waker = hit_waker(h), holder = hit_holder(h);
 	uint32_t stack;
 
-	ev->length = to_us(hit_wait_length(h));
+	ev->length = to_us(hit_part_length(h));
 	if (waker > 0) {
 		ev->waker = 1 + thread_index(p, h->e->origin, hit_waker_pid(h), waker);
 		stack = hit_waker_stack(h);
@@ -97,11 +99,16 @@ static void read_wait(struct page_events *p, const struct hit *h, struct page_ev
 /* What its number of waits is made from. */
 static void read_count(struct page_events *p, const struct hit *h, int64_t state, struct page_event *ev)
 {
+	int64_t part = hit_part_length(h), others = wrap_minus(hit_wait_length(h), part);
 	uint32_t number, *id1, *usual;
 
 	if (!p->wait_counts)
 		p->wait_counts = p->filtered ? wait_counts_new(h->session) : wait_counts_begin(h->session);
-	ev->length_ns = hit_wait_length(h) - ev->length * NS_PER_US;
+	ev->length_ns = part - ev->length * NS_PER_US;
+	if (others > 0 && p->other_parts.len < OTHER_PARTS_MAX) {
+		vec_push(&p->other_parts, others);
+		ev->others = p->other_parts.len;
+	}
 	number = p->filtered ? wait_counts_factor(p->wait_counts, h) : wait_counts_add(p->wait_counts, h);
 	if (!number)
 		return;
@@ -393,6 +400,7 @@ void page_events_free(struct page_events *p)
 {
 	vec_free(&p->all);
 	vec_free(&p->sums);
+	vec_free(&p->other_parts);
 	page_counts_free(&p->counts);
 	vec_free(&p->classes);
 	vec_free(&p->threads);

@@ -29,7 +29,7 @@ struct wait_counts;
 struct page_event {
 	int64_t end;
 	int64_t weight;  /* microseconds that the packet represents; packets have no fractions */
-	int64_t length;  /* length of a wait */
+	int64_t length;  /* length of a wait; of a divided one, that of this part */
 	uint32_t thread;
 	uint32_t path;   /* page_events.paths */
 	uint32_t variant; /* of the path's leaf: page_places.h */
@@ -46,7 +46,8 @@ struct page_event {
 		uint32_t heap;   /* of a call for memory in page_counts.h: its number in page_heap.h; 0: none */
 		uint32_t sums;   /* of a merged event: index in page_events.sums */
 	};
-	uint16_t length_ns; /* of a wait: what its length has beyond microseconds */
+	uint32_t length_ns : 10; /* of a wait: what its length has beyond microseconds */
+	uint32_t others : 22; /* of a divided wait: index in page_events.other_parts + 1; 0: it has no other parts */
 	uint32_t spans;  /* page_events.span_sets; 0: it is in no call */
 	uint32_t objects; /* tuple in page_events.objects; 0: none */
 	uint32_t merged; /* events that this one was made from (page_coarse.h); 0: as recorded */
@@ -95,6 +96,7 @@ struct page_stack {
 struct page_events {
 	VEC(struct page_event) all; /* by end */
 	VEC(struct merged_sums) sums;
+	VEC(int64_t) other_parts; /* of divided waits: the length of their other parts in nanoseconds */
 	struct page_counts counts;
 	VEC(struct event_class) classes;
 	VEC(struct page_thread) threads;

@@ -8,6 +8,7 @@
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/model/divided.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
 #include "analysis/model/spans.h"
@@ -190,14 +191,43 @@ int64_t hit_goroutine(const struct hit *h)
 	return packet_int(h->packet, h->fields->goroutine);
 }
 
+static uint32_t own_flags(const struct hit *h)
+{
+	return (uint32_t)packet_int(h->packet, h->fields->wflags) & ~(uint32_t)WFLAG_GOES_ON;
+}
+
+/* The wait that the packet is a part of; NULL: it is not divided. */
+static const struct divided_wait *whole_of(const struct hit *h)
+{
+	const struct divided *d;
+
+	if (!(own_flags(h) & (WFLAG_OPEN_END | WFLAG_CONTINUED)))
+		return NULL;
+	d = session_divided(h->session);
+	return d ? divided_find(d, h->packet->p) : NULL;
+}
+
 uint32_t hit_wait_flags(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->wflags);
+	const struct divided_wait *whole = whole_of(h);
+	uint32_t flags = own_flags(h);
+
+	if (!whole)
+		return flags;
+	flags = (flags & ~divided_flags) | whole->flags;
+	return packet_int(h->packet, h->fields->time) == whole->last_time ? flags : flags | WFLAG_GOES_ON;
+}
+
+int64_t hit_part_length(const struct hit *h)
+{
+	return packet_int(h->packet, h->fields->length);
 }
 
 int64_t hit_wait_length(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->length);
+	const struct divided_wait *whole = whole_of(h);
+
+	return whole ? whole->length_ns : hit_part_length(h);
 }
 
 uint64_t hit_wait_object(const struct hit *h)
@@ -227,16 +257,25 @@ int64_t hit_holder_pid(const struct hit *h)
 
 int64_t hit_waker(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->waker);
+	const struct divided_wait *whole = whole_of(h);
+
+	return whole ? whole->waker : packet_int(h->packet, h->fields->waker);
 }
 
 int64_t hit_waker_pid(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->waker_pid);
+	const struct divided_wait *whole = whole_of(h);
+
+	return whole ? whole->waker_pid : packet_int(h->packet, h->fields->waker_pid);
 }
 
 uint32_t hit_waker_stack(const struct hit *h)
 {
+	const struct divided_wait *whole = whole_of(h);
+
+	if (whole)
+		return session_resolve_in_process(h->session, experiment_founder(whole->last_in), whole->waker_pid,
+						  whole->waker_stack, whole->last_time);
 	return session_resolve_in_process(h->session, experiment_founder(h->e),
 					  hit_waker_pid(h),
 					  packet_int(h->packet, h->fields->waker_stack),

@@ -14,6 +14,9 @@ struct session;
 struct span_call;
 struct span_walk;
 
+/* With enum er_wflag, but not on disk: the wait goes on in the next segment, which is open. */
+enum { WFLAG_GOES_ON = 1 << 15 };
+
 /*
  * Where the packets of a stream have their fields: first those of every kind, then those of clock
  * packets of time off a CPU, then those of counts of locks. A field that the stream lacks has offset 0.
@@ -82,15 +85,19 @@ int64_t hit_sample(const struct hit *h);
 /*
  * For clock packets. The value is "none" for other kinds, for times on a CPU, and if
  * the recording lacks the field.
+ *
+ * The ends of segments divide waits (analysis/model/divided.h). Each part has the whole wait's length, flags and
+ * waker, and has its own weight, stack, reason and holder.
  */
 int64_t hit_state(const struct hit *h);        /* enum er_mstate; -1 none */
 bool hit_is_wait(const struct hit *h);         /* time off a CPU */
 int64_t hit_weight(const struct hit *h);       /* nanoseconds that the packet represents; 0 none */
 int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
 int64_t hit_syscall(const struct hit *h);      /* number; -1 none */
-uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag; 0 none */
+uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag, WFLAG_GOES_ON; 0 none */
 int64_t hit_goroutine(const struct hit *h);    /* number of its goroutine, in its process; 0: none, or not known */
 int64_t hit_wait_length(const struct hit *h);  /* actual length in nanoseconds; 0 unknown */
+int64_t hit_part_length(const struct hit *h);  /* likewise, but only of the part in this segment */
 uint64_t hit_wait_object(const struct hit *h); /* address, also of counts of locks; 0 none */
 /* Of counts of locks (ER_PKT_LOCKS): enum er_lock, not checked; and the number. 0 for other kinds. */
 int64_t hit_lock_kind(const struct hit *h);

@@ -136,6 +136,11 @@ static struct value get_syscall(const struct hit *h)
 	return h->fields->syscall.offset ? known(hit_syscall(h)) : unknown;
 }
 
+static struct value get_wait_length(const struct hit *h)
+{
+	return h->fields->length.offset ? known(hit_wait_length(h)) : unknown;
+}
+
 /* Threads that run no goroutine have none, and all threads of programs that are not Go. */
 static struct value get_goroutine(const struct hit *h)
 {
@@ -299,7 +304,7 @@ const struct property properties[] = {
 	{ "SYSCALL", "system call it was in, by number; -1 none", "SYSCALL", .get = get_syscall,
 	  .values = &enum_syscalls },
 	{ "GOID", "goroutine of Go", "GOID", .get = get_goroutine },
-	{ "WAITLEN", "nanoseconds that the wait lasted", .fields = "WLEN" },
+	{ "WAITLEN", "nanoseconds that the wait lasted", "WLEN", .get = get_wait_length },
 	{ "SPAN", "span that contains it", "SPAN", .text = get_span },
 	{ "SPANPCT", "percentage of the span's calls that are shorter, 0 to 99", "SPAN",
 	  .get = get_span_percent },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/timeline.h"
 
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/model/session.h"
@@ -10,18 +11,13 @@ static uint64_t thread_key(const struct experiment *origin, int64_t tid)
 	return (uint64_t)origin->id << 32 | (uint32_t)tid;
 }
 
-static int64_t minus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
 struct activity activity_of(const struct hit *h, bool waker_stack)
 {
 	int64_t end = hit_time(h), weight = hit_weight(h);
 	bool wait = hit_is_wait(h);
 	struct activity a = {
 		.end = end, .weight = weight, .stack = h->stack, .state = hit_state(h),
-		.begin = minus(end, wait ? hit_wait_length(h) : weight), .cpu = hit_cpu(h),
+		.begin = wrap_minus(end, wait ? hit_part_length(h) : weight), .cpu = hit_cpu(h),
 		.waker_stack = session_no_stack(h->session),
 	};
 
@@ -73,10 +69,42 @@ static int by_end(const void *pa, const void *pb)
 	return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
+/* Whether `a` is the next part of the wait whose earlier parts are `open`, or has more of its last part's weight. */
+static bool is_more_of(const struct activity *open, const struct activity *a)
+{
+	return open->state == a->state && a->flags & WFLAG_CONTINUED &&
+	       (a->flags & WFLAG_MORE ? open->end == a->end : open->flags & WFLAG_GOES_ON);
+}
+
+/* Make a divided wait one activity. */
+static void join_parts(struct timeline *t)
+{
+	const uint16_t began = WFLAG_CONTINUED | WFLAG_MORE;
+	struct activity *open = NULL;
+	size_t kept = 0;
+
+	vec_for_each(a, &t->acts) {
+		if (open && is_more_of(open, a)) {
+			add_to(&open->weight, a->weight);
+			open->end = a->end;
+			open->flags = (open->flags & began) | (a->flags & ~began);
+			continue;
+		}
+		t->acts.data[kept] = *a;
+		open = &t->acts.data[kept++];
+	}
+	t->acts.len = kept;
+	/* The filter left the next part out. */
+	vec_for_each(a, &t->acts)
+		a->flags |= a->flags & WFLAG_GOES_ON ? WFLAG_OPEN_END : 0;
+}
+
 void timelines_sort(struct timelines *tl)
 {
-	vec_for_each(t, &tl->threads)
+	vec_for_each(t, &tl->threads) {
 		vec_sort(&t->acts, by_end);
+		join_parts(t);
+	}
 }
 
 void timelines_free(struct timelines *tl)

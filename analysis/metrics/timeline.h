@@ -25,7 +25,7 @@ struct activity {
 	uint32_t stack;        /* resolved */
 	uint32_t waker_stack;  /* resolved, if it was asked for; of a wait that a thread ended */
 	uint8_t state, reason; /* enum er_mstate, er_reason */
-	uint16_t flags;        /* enum er_wflag */
+	uint16_t flags;        /* as hit_wait_flags */
 	uint32_t waker, waker_pid, holder, holder_pid; /* 0 none */
 	int32_t cpu;           /* on which it ended; -1 unknown */
 };
@@ -46,7 +46,7 @@ struct timelines {
 /* The activity in a clock packet. */
 struct activity activity_of(const struct hit *h, bool waker_stack);
 void timelines_add(struct timelines *tl, const struct hit *h);
-/* Call after all activities were added. */
+/* Call after all activities were added. The parts of a divided wait become one activity. */
 void timelines_sort(struct timelines *tl);
 void timelines_free(struct timelines *tl);
 /* The activities of a thread; NULL: none were recorded. */

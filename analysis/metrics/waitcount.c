@@ -92,14 +92,14 @@ static enum share share_of(const struct hit *h)
 		return SHARE_NONE;
 	if (flags & WFLAG_REST)
 		return SHARE_REST;
-	if (hit_wait_length(h) <= 0)
+	if (hit_part_length(h) <= 0)
 		return SHARE_NONE;
 	return flags & WFLAG_TRACED ? SHARE_TRACED : SHARE_SAMPLED;
 }
 
 static double unscaled(const struct hit *h)
 {
-	return (double)hit_weight(h) / (double)hit_wait_length(h);
+	return (double)hit_weight(h) / (double)hit_part_length(h);
 }
 
 static uint64_t mark_of(const unsigned char *packet)

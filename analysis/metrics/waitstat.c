@@ -48,28 +48,42 @@ void wait_stat_bound(struct wait_stat *ws, int64_t least_ns, int64_t most_ns)
 		wait_stat_bound(&ws->groups[g], least_ns, most_ns);
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+bool wait_has_length(const struct hit *h, struct wait_count n)
+{
+	uint32_t flags = hit_wait_flags(h);
+
+	return !(flags & WFLAG_REST) && (n.n > 0 || flags & WFLAG_CONTINUED);
+}
+
 static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count n)
 {
-	int64_t length = hit_wait_length(h), weight = hit_weight(h);
+	int64_t length = hit_wait_length(h), part = hit_part_length(h), weight = hit_weight(h);
+	uint32_t flags = hit_wait_flags(h);
 
 	add_to(&ws->time_ns, weight);
 	/* Packets have whole microseconds: a smaller difference is rounding. */
-	if (length && weight - length >= 1000 && !(hit_wait_flags(h) & WFLAG_REST))
-		ws->variance += (double)weight * (double)(weight - length);
+	if (part && weight - part >= 1000 && !(flags & WFLAG_REST))
+		ws->variance += (double)weight * (double)(weight - part);
 	ws->marks += n.mark;
 	ws->unscaled |= n.unscaled;
+	if (wait_has_length(h, n))
+		ws->longest_ns = larger(ws->longest_ns, length);
 	if (n.n <= 0)
 		return;
-	add_to(&ws->counted_ns, weight);
+	/* The other parts of a divided wait count as none. */
+	add_to(&ws->counted_ns, wrap_plus(weight, (int64_t)(n.n * (double)wrap_minus(length, part))));
 	ws->count += n.n;
 	if (n.mark || n.unscaled) {
 		ws->estimated += n.n;
 		ws->squares += n.n * n.n;
 	}
-	if (hit_wait_flags(h) & WFLAG_REST)
-		return;
-	ws->decades[wait_decade(length)] += n.n;
-	ws->longest_ns = length > ws->longest_ns ? length : ws->longest_ns;
+	if (!(flags & WFLAG_REST))
+		ws->decades[wait_decade(length)] += n.n;
 }
 
 void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n)
@@ -91,7 +105,7 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 	to->variance += from->variance;
 	to->marks += from->marks;
 	to->unscaled |= from->unscaled;
-	to->longest_ns = from->longest_ns > to->longest_ns ? from->longest_ns : to->longest_ns;
+	to->longest_ns = larger(to->longest_ns, from->longest_ns);
 	for (int i = 0; i < WAIT_DECADES; i++)
 		to->decades[i] += from->decades[i];
 }

@@ -21,7 +21,7 @@ enum { WAIT_OCTAVES = 40 };
 
 struct wait_stat {
 	int64_t time_ns;    /* total */
-	int64_t counted_ns; /* of packets with a known number of waits */
+	int64_t counted_ns; /* of waits that count here; of a divided one the whole length */
 	int64_t longest_ns; /* of recorded waits */
 	int64_t least_ns, most_ns; /* between which each length lies (wait_stat_bound); most_ns 0: not known */
 	double count;
@@ -43,6 +43,8 @@ void wait_stat_fini(struct wait_stat *ws);
 /* Say that each wait has such a length, as in a row of a histogram. */
 void wait_stat_bound(struct wait_stat *ws, int64_t least_ns, int64_t most_ns);
 void wait_stat_add(struct wait_stat *ws, const struct hit *h, struct wait_count n);
+/* Whether the packet is of one wait, which counts here or in an earlier segment. */
+bool wait_has_length(const struct hit *h, struct wait_count n);
 /* Add `from` to `to`. Both have the same number of groups. */
 void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
 /*

@@ -41,6 +41,7 @@ struct resolver {
 };
 
 struct code;
+struct divided;
 struct kernel_image;
 struct lineinfo;
 struct machine;
@@ -64,6 +65,8 @@ struct session_impl {
 	size_t names_of; /* number of experiments that `names` covers */
 	struct spans *spans; /* spans.c; NULL: not needed yet */
 	size_t spans_of;     /* number of experiments that `spans` covers */
+	struct divided *divided; /* divided.c; NULL: no wait is divided, or not needed yet */
+	size_t divided_of;   /* number of experiments that `divided` covers */
 	struct map by_process;       /* founder id << 32 | pid, to the last experiment's id */
 	VEC(uint32_t) same_process; /* by experiment id - 1: the previous one of the same process */
 	VEC(uint32_t) scratch;

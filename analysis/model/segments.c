@@ -124,5 +124,5 @@ void session_join(struct session *s, bool compared)
 	}
 	vec_free(&all);
 	s->impl->compared = compared;
-	s->impl->names_of = s->impl->spans_of = 0;
+	s->impl->names_of = s->impl->spans_of = s->impl->divided_of = 0;
 }

@@ -7,6 +7,7 @@
 #include "analysis/base/regex.h"
 #include "analysis/experiment/exp_group.h"
 #include "analysis/experiment/exp_stacks.h"
+#include "analysis/model/divided.h"
 #include "analysis/model/dynscopes.h"
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
@@ -92,6 +93,7 @@ void session_free(struct session *s)
 	drop_regex(s);
 	names_free(&s->impl->names);
 	spans_free(s->impl->spans);
+	divided_free(s->impl->divided);
 	data_objects_free(s->impl->data);
 	dynscopes_free(s->impl->dynscopes);
 	map_free(&s->impl->dyntext_sources);

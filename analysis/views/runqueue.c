@@ -45,7 +45,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	key[KEY_WAITER] = wait_thread_key(&rq->w, h, hit_pid(h), hit_thread(h));
 	key[KEY_PATH] = wait_path(&rq->w.paths, h->stack);
 	n = wait_report_add(&rq->w, h, key);
-	if (n.n > 0 && !(hit_wait_flags(h) & WFLAG_REST))
+	if (wait_has_length(h, n))
 		wait_stat_add(&rq->octaves[wait_octave(hit_wait_length(h))], h, n);
 }
 

@@ -81,7 +81,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		return;
 	}
 	m = (struct moment){ .wait = single_wait_of(h) };
-	m.at_ns = wrap_minus(wrap_minus(m.wait.end_ns, m.wait.length_ns), tl->call->begin_ns);
+	m.at_ns = wrap_minus(wrap_minus(m.wait.end_ns, hit_part_length(h)), tl->call->begin_ns);
 	m.at_ns = m.at_ns > 0 ? m.at_ns : 0;
 	m.part_ns = wrap_minus(wrap_minus(m.wait.end_ns, tl->call->begin_ns), m.at_ns);
 	add_to(&tl->rest_ns[m.wait.state], -(uint64_t)m.part_ns);

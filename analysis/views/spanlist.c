@@ -79,7 +79,7 @@ static void join_wait(void *ctx, const struct hit *h, const struct amount *amoun
 		const uint64_t *row = map_get(&l->row_of, c - l->sp->calls.data);
 
 		if (row)
-			add_to(&l->rows.data[*row - 1].reason_ns[state][reason], hit_wait_length(h));
+			add_to(&l->rows.data[*row - 1].reason_ns[state][reason], hit_part_length(h));
 	}
 }
 

@@ -130,6 +130,9 @@ static void put_figures(struct wait_report *w, struct row *r, const struct wait_
 					       .d = percent_of(ws->time_ns, w->total.time_ns) };
 	r->cells[COL_TIME_ERROR] = (struct cell){ .kind = CELL_TIME,
 						  .i = llround(wait_stat_time_error(ws)) };
+	/* A wait that counts in an earlier segment has a length here, too. */
+	if (ws->longest_ns)
+		r->cells[COL_LONGEST] = (struct cell){ .kind = CELL_MSEC, .i = ws->longest_ns };
 	if (ws->count <= 0)
 		return;
 	w->estimates |= estimate;
@@ -142,7 +145,6 @@ static void put_figures(struct wait_report *w, struct row *r, const struct wait_
 					    .estimate = estimate };
 	if (!ws->longest_ns)
 		return;
-	r->cells[COL_LONGEST] = (struct cell){ .kind = CELL_MSEC, .i = ws->longest_ns };
 	for (int i = 0; i < WAIT_DECADES; i++)
 		buf_printf(&b, "%s%.0f", i ? " " : "", ws->decades[i] > 0 && ws->decades[i] < 1 ?
 			   1 : ws->decades[i]);

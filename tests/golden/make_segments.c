@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_segments DIR: a recording of two seconds as one experiment, whole.1.er, and as two segments,
- * part.1.er and part.2.er, with the group parts.erg. In milliseconds:
+ * make_segments DIR: a recording of two seconds as one experiment, whole.1.er; as two segments, part.1.er and
+ * part.2.er, with the group parts.erg; and as three, third.1.er to third.3.er, with thirds.erg. In milliseconds:
  *
- * PID 10 `app`: TID 10 computes, waits from 700 to 1300 for messages, and computes again. TID 11 `worker`
- *     waits for a lock from 100 to 400 and from 900 to 1100, and ends at 1900
+ * PID 10 `app`: TID 10 computes, waits from 700 to 1300 for messages of TID 11, and computes again. TID 11 `worker`
+ *     waits for a lock from 100 to 400 and from 900 to 1100, which TID 10 has, waits for the CPU from 1100 to 1250, and
+ *     ends at 1900
  * PID 30 `old` computes from 600 to 700. `new` has its PID from 1400 to 1500
  * PID 43 `sh` computes from 1050 to 1100
  * PIDs 41 to 44 `cc1` compute for 50 each and wait for 10, two in each segment, and are folded; 43 has the PID of `sh`.
@@ -17,7 +18,7 @@
 #include "analysis/base/buf.h"
 #include "tests/fixtures/exp_builder.h"
 
-enum { CUT = 1000, END = 2000, LOCK = 0x5000, WAIT = 10, FIRST_NUMBER = 1000000000 };
+enum { CUT = 1000, CUT_1 = 800, CUT_2 = 1200, END = 2000, LOCK = 0x5000, WAIT = 10, FIRST_NUMBER = 1000000000 };
 
 struct piece {
 	int pid, tid, begin, end; /* ms */
@@ -29,7 +30,8 @@ static const struct piece pieces[] = {
 	{ 10, 10, 0, 700, MS_USER, REASON_NONE },	{ 10, 10, 700, 1300, MS_SLEEP, REASON_POLL },
 	{ 10, 10, 1300, 2000, MS_USER, REASON_NONE },	{ 10, 11, 100, 400, MS_USER_LOCK, REASON_USER_LOCK },
 	{ 10, 11, 400, 900, MS_USER, REASON_NONE },	{ 10, 11, 900, 1100, MS_USER_LOCK, REASON_USER_LOCK },
-	{ 10, 11, 1100, 1900, MS_USER, REASON_NONE },	{ 30, 30, 600, 700, MS_USER, REASON_NONE },
+	{ 10, 11, 1100, 1250, MS_WAIT_CPU, REASON_NONE },
+	{ 10, 11, 1250, 1900, MS_USER, REASON_NONE },	{ 30, 30, 600, 700, MS_USER, REASON_NONE },
 	{ 30, 30, 1400, 1500, MS_USER, REASON_NONE },	{ 41, 41, 100, 150, MS_USER, REASON_NONE },
 	{ 42, 42, 500, 550, MS_USER, REASON_NONE },	{ 43, 43, 1050, 1100, MS_USER, REASON_NONE },
 	{ 43, 43, 1200, 1250, MS_USER, REASON_NONE },	{ 44, 44, 1600, 1650, MS_USER, REASON_NONE },
@@ -74,6 +76,22 @@ static bool is_in(const struct part *p, int begin, int end)
 	return begin < p->to && end > p->from;
 }
 
+static uint32_t flags_of(const struct part *p, const struct piece *x)
+{
+	return WFLAG_TRACED | (x->begin < p->from ? WFLAG_OPEN_START | WFLAG_CONTINUED : 0) |
+	       (x->end > p->to ? WFLAG_OPEN_END : 0);
+}
+
+/* TID 10 and TID 11 wake each other. Only the last part of a wait tells who woke the thread. */
+static void put_waker(struct wait_info *info, struct exp_builder *b, const struct part *p, const struct piece *x)
+{
+	if (x->end > p->to || x->state == MS_WAIT_CPU)
+		return;
+	info->waker = x->tid == 10 ? 11 : 10;
+	info->waker_pid = 10;
+	info->waker_stack = exp_builder_stack(b, "main>give");
+}
+
 /* A wait is also for a lock if it is in that state; what lies before the part was counted there. */
 static void put_piece(struct exp_builder *b, const struct part *p, const struct piece *x)
 {
@@ -81,9 +99,11 @@ static void put_piece(struct exp_builder *b, const struct part *p, const struct 
 	bool wait = x->state != MS_USER;
 	struct wait_info info = {
 		.reason = x->reason, .syscall = -1, .length_ns = (uint64_t)(end - begin) * BUILDER_TICK_NS,
-		.flags = WFLAG_TRACED | (x->begin < p->from ? WFLAG_CONTINUED : 0),
-		.object = x->state == MS_USER_LOCK ? LOCK : 0,
+		.flags = flags_of(p, x), .object = x->state == MS_USER_LOCK ? LOCK : 0,
+		.holder = x->state == MS_USER_LOCK ? 10 : 0, .holder_pid = x->state == MS_USER_LOCK ? 10 : 0,
 	};
+
+	put_waker(&info, b, p, x);
 
 	exp_builder_at(b, (uint64_t)begin * BUILDER_TICK_NS);
 	exp_builder_wait_of(b, x->pid, x->tid, wait ? "main>take" : "main>work", x->state, end - begin,
@@ -93,7 +113,7 @@ static void put_piece(struct exp_builder *b, const struct part *p, const struct 
 /* The pieces of a thread in a part, and the waits that end or are cut there and did not begin before it. */
 static void put_times(struct buf *b, const struct part *p, const struct thread *t)
 {
-	int run = 0, sleep = 0, lock = 0, nsleep = 0, nlock = 0;
+	int run = 0, sleep = 0, lock = 0, cpu = 0, nsleep = 0, nlock = 0, ncpu = 0;
 
 	for (const struct piece *x = pieces; x < pieces + NPIECES; x++) {
 		int ms = earlier(x->end, p->to) - later(x->begin, p->from);
@@ -106,9 +126,12 @@ static void put_times(struct buf *b, const struct part *p, const struct thread *
 		lock += x->state == MS_USER_LOCK ? ms : 0;
 		nsleep += x->state == MS_SLEEP && counts;
 		nlock += x->state == MS_USER_LOCK && counts;
+		cpu += x->state == MS_WAIT_CPU ? ms : 0;
+		ncpu += x->state == MS_WAIT_CPU && counts;
 	}
 	buf_printf(b, " run=\"%d000000\" user=\"%d000000\" sleep=\"%d000000\" nsleep=\"%d\"", run, run, sleep, nsleep);
-	buf_printf(b, " lock=\"%d000000\" nlock=\"%d\" comm=\"%s\" cgroup=\"/c\"", lock, nlock, t->comm);
+	buf_printf(b, " lock=\"%d000000\" nlock=\"%d\" wait=\"%d000000\" nwait=\"%d\"", lock, nlock, cpu, ncpu);
+	buf_printf(b, " comm=\"%s\" cgroup=\"/c\"", t->comm);
 }
 
 static void put_thread(const struct part *p, const struct thread *t)
@@ -145,7 +168,8 @@ static void put_fold(const struct part *p)
 		   last - p->from, n * (50 + WAIT));
 	buf_printf(&b, " run=\"%d000000\" user=\"%d000000\" sleep=\"%d000000\" nsleep=\"%d\"", n * 50, n * 50, n * WAIT, n);
 	buf_printf(&b, " comm=\"cc1\" cgroup=\"/c\" sums=\"%d\" members=\"%s\"/>", fold_number(p), members.data);
-	expwriter_text(exp_builder_writer(p->founder), "threads.xml", b.data);
+	if (n)
+		expwriter_text(exp_builder_writer(p->founder), "threads.xml", b.data);
 	buf_free(&b);
 	buf_free(&members);
 }
@@ -159,6 +183,8 @@ static void put_waits_of_fold(struct exp_builder *b, const struct part *p)
 
 	for (const struct thread *t = threads; t < threads + NTHREADS; t++)
 		n += t->folded && is_in(p, t->begin, t->end);
+	if (!n)
+		return;
 	exp_builder_at(b, (uint64_t)(p->from + 200) * BUILDER_TICK_NS);
 	exp_builder_wait_of(b, fold_number(p), fold_number(p), "main>take", MS_SLEEP, n * WAIT, &rest);
 	expwriter_text(exp_builder_writer(p->founder), "names.xml", line);
@@ -207,7 +233,7 @@ static void put_threads(const struct part *p)
 /* At the same addresses in all parts. */
 static void put_functions(struct exp_builder *b)
 {
-	static const char *const names[] = { "main", "work", "take" };
+	static const char *const names[] = { "main", "work", "take", "give" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		exp_builder_func(b, names[i], 256);
@@ -248,12 +274,12 @@ static void record(const char *dir, const char *name, int from, int to)
 	exp_builder_close(founder);
 }
 
-static void put_group(const char *dir)
+static void put_group(const char *dir, const char *name, const char *members)
 {
-	__cleanup(freep) char *path = xasprintf("%s/parts.erg", dir);
+	__cleanup(freep) char *path = xasprintf("%s/%s", dir, name);
 	FILE *f = fopen(path, "w");
 
-	if (!f || fputs("#analyzer experiment group\npart.1.er\npart.2.er\n", f) < 0 || fclose(f))
+	if (!f || fprintf(f, "#analyzer experiment group\n%s", members) < 0 || fclose(f))
 		perror(path);
 }
 
@@ -266,6 +292,10 @@ int main(int argc, char **argv)
 	record(argv[1], "whole.1.er", 0, END);
 	record(argv[1], "part.1.er", 0, CUT);
 	record(argv[1], "part.2.er", CUT, END);
-	put_group(argv[1]);
+	put_group(argv[1], "parts.erg", "part.1.er\npart.2.er\n");
+	record(argv[1], "third.1.er", 0, CUT_1);
+	record(argv[1], "third.2.er", CUT_1, CUT_2);
+	record(argv[1], "third.3.er", CUT_2, END);
+	put_group(argv[1], "thirds.erg", "third.1.er\nthird.2.er\nthird.3.er\n");
 	return 0;
 }

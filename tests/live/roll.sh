@@ -95,8 +95,13 @@ for s in $(echo "$all" | sed -n 2,3p); do
 		"waited $waited, with a stack ${known:-0}"
 done
 # Together they are one recording.
+"$er_print" -printmode csv -filters "TID==$contend" -longest s.erg >together 2>&1
+check_that "a wait through all segments is one, and as long" \
+	"$(awk -F, -v least="$span" 'NR > 1 && $2 > 900 * least' together | wc -l) == 1 && $(grep -c ',user lock,' together) == 1" "$(cat together)"
 "$er_print" -threads s.erg >together 2>&1
-check_that "a thread that ran through all segments has one row" "$(grep -c "TID $contend\$" together) == 1" "$(grep contend together)"
+tids() { grep -o "PID $contend, TID [0-9]*" together; }
+check_that "a thread that ran through all segments has one row" \
+	"$(tids | wc -l) >= 4 && $(tids | wc -l) == $(tids | sort -u | wc -l)" "$(grep contend together)"
 "$er_print" -printmode csv -metrics e.totalcpu:name -seconds s.erg >together 2>&1
 check_that "each second is one of the recording" \
 	"$(grep -c 'Second of execution' together) > $span - 1 && $(grep -c 'Second of execution' together) < $span + 2" "$(cat together)"

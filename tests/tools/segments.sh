@@ -10,26 +10,30 @@ put whole.1.er whole.1.er
 put part.1.er part.1.er
 put part.2.er part.2.er
 put parts.erg parts.erg
+for i in 1 2 3; do put third.$i.er third.$i.er; done
+put thirds.erg thirds.erg
 
-# same_as_whole NAME WHAT OPTIONS…: er_print's report of the group is that of the whole.
+# same_as_whole NAME OPTIONS…: er_print's report of each group is that of the whole.
 same_as_whole()
 {
-	local name=$1
+	local name=$1 group
 	shift
 	er_print "$@" whole.1.er >"$tmp/whole" 2>&1
-	er_print "$@" parts.erg >"$tmp/parts" 2>&1
-	if [ -s "$tmp/whole" ]; then check "$name" diff "$tmp/whole" "$tmp/parts"; else not_ok "$name" "no output"; fi
+	for group in parts thirds; do
+		er_print "$@" $group.erg >"$tmp/parts" 2>&1
+		if [ -s "$tmp/whole" ]; then check "$name, $group" diff "$tmp/whole" "$tmp/parts"; else not_ok "$name" "no output"; fi
+	done
 }
 
 for report in functions threads processes seconds microstates "microstates processes" lifetimes cpus cgroups comms \
-	callers-callees calltree findings objects; do
+	callers-callees calltree findings objects waits locks runqueue wakers longest "wakechain app" waitpaths; do
 	# shellcheck disable=SC2086
 	same_as_whole "$report" -$report
 done
-# A wait that the end of a segment divides has two packets, so only numbers and sums are the same.
-same_as_whole "waits" -metrics e.sleep:e.lock:e.waitcount -functions
+same_as_whole "times and numbers of waits" -metrics e.sleep:e.lock:e.wait:e.waitcount -functions
 er_print -printmode csv -locks parts.erg >"$tmp/out" 2>/dev/null
 check_that "a lock has one row, with each wait once" "$(grep -c '^2,0.500,100.00,0.,2,.*lock at' "$tmp/out") == 1" "$(cat "$tmp/out")"
+same_as_whole "waits as long as a divided one" -filters 'WAITLEN >= 600000000' -waits
 same_as_whole "a range that begins in the second segment" -filters 'TSTAMP>1250000000' -threads
 same_as_whole "a process whose PID came again" -filters 'PID==30 && SERIAL==2' -threads
 same_as_whole "all CPU time of the second that the second segment has" -filters 'TSTAMP>=1000000000' -seconds
@@ -59,7 +63,7 @@ check_that "others are not" "$(wc -l <"$tmp/err") == 0" "$(cat "$tmp/err")"
 
 # Compared with each other they are two recordings.
 er_print -compare on -printmode csv -seconds part.1.er part.2.er >"$tmp/out" 2>&1
-check "segments that are compared both begin at 0" grep -q '^1.400,100.00,1.050,.*Second of execution 0' "$tmp/out"
+check "segments that are compared both begin at 0" grep -q '^1.400,100.00,0.900,.*Second of execution 0' "$tmp/out"
 
 er_print -compare on -printmode csv -threads part.1.er part.2.er >"$tmp/out" 2>&1
 check "a thread of both has one row" grep -q '^0.700,50.00,0.700,.*"app, PID 10, TID 10"' "$tmp/out"
@@ -83,7 +87,7 @@ module.exports = async t => {
 		for (const file of ['whole', 'parts']) {
 			const page = await t.openPage(t.browser, file + '.html', { hash, wait: 'body.decoded' })
 			rows[file] = []
-			for (const tab of ['threads', 'processes', 'functions'])
+			for (const tab of ['threads', 'processes', 'functions', 'waits', 'wakers', 'runqueue', 'locks'])
 				rows[file].push(...await t.tableRows(page, tab))
 			rows[file].push([await page.$eval('.lanes', e => e.scrollHeight)], await page.$$eval('.state', all => all.map(e => e.innerText)))
 			t.check(`${file}${hash}: no complaint`, !page.complaints.length, page.complaints.join('\n'))

@@ -9,7 +9,7 @@ import { readSpans } from './spans.js'
 import { readSnapshots } from './snapshots.js'
 import { readCounts } from './counts.js'
 
-export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128, continued: 256 }
+export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128, continued: 256, more: 512, goesOn: 32768 }
 export const NSTATES = 12
 
 // --- elements of the file ---

@@ -70,15 +70,21 @@ function readVariants(data, s, perFunc) {
 // The variant of each event; of a wait its lock, and what tells how many waits it counts as.
 async function readLater(data, packs) {
 	const all = await Promise.all(packs.map(async text => sections(await inflate(text))))
-	const column = tag => {
+	const floats = tag => {
 		const values = new Float64Array(data.nrows)
 		for (const s of all) {
 			const [first, n] = uints(s.evts, 2)
-			readUints(s[tag], n, values.subarray(first, first + n))
+			if (s[tag])
+				readUints(s[tag], n, values.subarray(first, first + n))
 		}
+		return values
+	}
+	const column = tag => {
+		const values = floats(tag)
 		return indexArray(values, 1 + values.reduce((a, b) => Math.max(a, b), 0))
 	}
-	return { variant: column('vrnt'), lock: column('lock'), factor: column('fact'), lengthNs: column('lens') }
+	return { variant: column('vrnt'), lock: column('lock'), factor: column('fact'), lengthNs: column('lens'),
+		others: all.some(s => s.othr) ? floats('othr') : null }
 }
 
 // What tells the variant of an event.

@@ -107,8 +107,8 @@ function about(page, e) {
 	const rows = [
 		...row('Thread', threadLink(page, e.thread, e.begin)),
 		...(e.merged ? row('Events', `${e.merged}, together ${seconds(e.weight)} s: the timeline is coarse here`) : []),
-		...(c.flags & FLAG.rest ? [] : row('From', moment(e.begin) + ' s' + (c.flags & FLAG.openStart ? ', began before the recording' : ''))),
-		...row('To', moment(e.end) + ' s' + (c.flags & FLAG.openEnd ? ', the recording ended' : '')),
+		...(c.flags & FLAG.rest ? [] : row('From', moment(e.begin) + ' s' + (c.flags & FLAG.continued && !(c.flags & FLAG.more) ? ', began in an earlier segment' : c.flags & FLAG.openStart ? ', began before the recording' : ''))),
+		...row('To', moment(e.end) + ' s' + (c.flags & FLAG.goesOn ? ', goes on in the next segment' : c.flags & FLAG.openEnd ? ', the recording ended' : '')),
 		...(c.flags & FLAG.rest || e.merged ? [] : row('Length', duration(e.end - e.begin))),
 		...(!e.merged && Math.abs(e.weight - (e.end - e.begin)) > 1 ? row('Represents', `${seconds(e.weight)} s: an estimate from a sample`) : []),
 		...(e.wait ? row('Reason', reasonName(data, c.reason) + (c.call ? `, in ${c.call}` : '')) : []),

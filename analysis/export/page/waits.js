@@ -3,8 +3,8 @@
 import { FLAG, NSTATES } from './data.js'
 import { varianceBySampling } from './variance.js'
 
-// us; n: waits with a packet; variance: of us. Where numbers are known, waits: their number, of which `counted` microseconds
-// are; longest: nanoseconds; estimates: packets by the index of the factor by which they count.
+// us; n: recorded waits, of divided ones their first parts; variance: of us. Where numbers are known, waits: their number,
+// of which `counted` microseconds are; longest: nanoseconds; estimates: packets by the index of the factor by which they count.
 export const noWaits = more => ({ us: 0, n: 0, variance: 0, waits: 0, counted: 0, longest: 0, estimates: new Map(), ...more })
 
 export function mergeWaits(to, s) {
@@ -25,22 +25,23 @@ export function waitCounting({ data, places }) {
 export function addWait(sum, data, counting, chunk, i) {
 	const { flags, state } = data.classes[chunk.cls[i]]
 	sum.us += chunk.weight[i]
-	sum.n += flags & FLAG.rest ? 0 : chunk.merged && chunk.merged[i] || 1
+	sum.n += flags & (FLAG.rest | FLAG.continued) ? 0 : chunk.merged && chunk.merged[i] || 1
 	sum.variance += varianceBySampling(data, chunk, i)
 	if (counting)
 		countWait(sum, counting, flags, state, chunk, i)
 }
 
-function countWait(sum, { factors, usual, factor: codes, lengthNs }, flags, state, chunk, i) {
-	const us = chunk.weight[i], length = chunk.length[i] * 1000 + lengthNs[chunk.first + i]
+function countWait(sum, { factors, usual, factor: codes, lengthNs, others }, flags, state, chunk, i) {
+	const us = chunk.weight[i], length = chunk.length[i] * 1000 + lengthNs[chunk.first + i], other = others ? others[chunk.first + i] : 0
 	const code = codes[chunk.first + i], factor = (code > 1 ? code - 1 : code && usual[chunk.thread[i] * NSTATES + state]) - 1
 	const [some, ratios, all, allNs, estimates, unscaled] = factors[factor] || [], rest = flags & FLAG.rest
 	const waits = factor < 0 ? (flags & FLAG.traced && length > 0 && !(flags & FLAG.continued) ? 1 : 0) : rest ? all * (us * 1000) / allNs : some * (us * 1000 / length) / ratios
 	sum.waits += waits
-	if (waits > 0) {
-		sum.counted += us
-		sum.longest = rest ? sum.longest : Math.max(sum.longest, length)
-	}
+	if (!rest && (waits > 0 || flags & FLAG.continued))
+		sum.longest = Math.max(sum.longest, length + other)
+	// The other parts of a divided wait count as none.
+	if (waits > 0)
+		sum.counted += us + waits * other / 1000
 	if (estimates || unscaled && !rest)
 		sum.estimates.set(factor, (sum.estimates.get(factor) || 0) + 1)
 }
