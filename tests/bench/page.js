@@ -5,7 +5,6 @@
 // node page.js --events FILE: prints the number of its events, which the JSON of the index has.
 const { spawn } = require('child_process')
 const fs = require('fs')
-const os = require('os')
 const path = require('path')
 
 const sorted = list => [...list].sort((a, b) => a - b)
@@ -30,7 +29,8 @@ function marksOf(trace) {
 // Opens the page as a user does, with nothing attached to the browser. What drives it has the whole file decoded
 // once more for the network panel of developer tools, which took a second of 20 MB.
 async function openAlone(file) {
-	const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'er-page-')), trace = path.join(dir, 'trace.json')
+	// The browser's other processes may still write there after its end. run.sh removes what they leave.
+	const dir = path.resolve(fs.mkdtempSync('er-page-')), trace = path.join(dir, 'trace.json')
 	const seconds = 8 + Math.ceil(fs.statSync(file).size / 4e6), wait = ms => new Promise(done => setTimeout(done, ms))
 	const browser = spawn(process.env.BROWSER, ['--headless', '--no-sandbox', '--no-first-run', '--disable-component-update',
 		'--disable-extensions', '--disable-background-networking', '--window-size=1280,900', '--remote-debugging-port=0',
@@ -43,7 +43,6 @@ async function openAlone(file) {
 	browser.kill()
 	await ended
 	const ret = marksOf(fs.readFileSync(trace, 'utf8'))
-	fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
 	return ret
 }
 
