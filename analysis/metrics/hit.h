@@ -86,8 +86,8 @@ int64_t hit_sample(const struct hit *h);
  * For clock packets. The value is "none" for other kinds, for times on a CPU, and if
  * the recording lacks the field.
  *
- * The ends of segments divide waits (analysis/model/divided.h). Each part has the whole wait's length, flags and
- * waker, and has its own weight, stack, reason and holder.
+ * The ends of segments divide waits (analysis/model/divided.h). Each part has the whole wait's length, flags, waker
+ * and stack, and its own weight, reason and holder.
  */
 int64_t hit_state(const struct hit *h);        /* enum er_mstate; -1 none */
 bool hit_is_wait(const struct hit *h);         /* time off a CPU */

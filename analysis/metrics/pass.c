@@ -11,6 +11,7 @@
 #include "analysis/metrics/hit.h"
 #include "analysis/metrics/leaks.h"
 #include "analysis/metrics/metric.h"
+#include "analysis/model/divided.h"
 #include "analysis/model/session.h"
 
 /* The stacks of so many packets are looked up together, so that cache misses overlap. */
@@ -213,10 +214,22 @@ struct pass {
 	struct session *session;
 	const struct metric_set *metrics;
 	struct filter *filter;
+	const struct divided *divided; /* NULL: no wait is divided */
 	hit_fn fn;
 	ahead_fn ahead;
 	void *ctx;
 };
+
+/* All parts of a divided wait have one stack. */
+static uint32_t stack_of(const struct pass *ps, const struct hit *h, const struct packet *p, uint64_t uid)
+{
+	const struct divided_wait *whole = ps->divided ? divided_find(ps->divided, p->p) : NULL;
+
+	if (whole)
+		return session_resolve(ps->session, whole->stack_in, whole->stack, whole->stack_time);
+	return session_resolve(ps->session, h->e, experiment_stack(h->e, uid),
+			       wrap_minus(packet_int(p, h->fields->time), h->e->start_ns));
+}
 
 /* Read the next packets of the stream and resolve their stacks. */
 static size_t next_batch(const struct pass *ps, const struct hit *h, struct packet_iter *it,
@@ -230,10 +243,7 @@ static size_t next_batch(const struct pass *ps, const struct hit *h, struct pack
 		map_prefetch(&h->e->stack_by_uid, uids[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		int64_t tstamp = packet_int(&packets[i], h->fields->time);
-
-		stacks[i] = session_resolve(ps->session, h->e, experiment_stack(h->e, uids[i]),
-					    wrap_minus(tstamp, h->e->start_ns));
+		stacks[i] = stack_of(ps, h, &packets[i], uids[i]);
 		if (ps->ahead)
 			ps->ahead(ps->ctx, stacks[i]);
 	}
@@ -266,8 +276,8 @@ static void run_stream(const struct pass *ps, struct experiment *e, struct exp_s
 void pass_run(struct session *s, const struct metric_set *ms, struct filter *filter, hit_fn fn,
 	      ahead_fn ahead, void *ctx)
 {
-	struct pass ps = { .session = s, .metrics = ms, .filter = filter, .fn = fn,
-			   .ahead = ahead, .ctx = ctx };
+	struct pass ps = { .session = s, .metrics = ms, .filter = filter, .divided = session_divided(s),
+			   .fn = fn, .ahead = ahead, .ctx = ctx };
 
 	vec_for_each(e, &s->experiments) {
 		vec_for_each(st, &(*e)->streams)

@@ -10,6 +10,7 @@
 #include "analysis/base/alloc.h"
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_packets.h"
+#include "analysis/experiment/exp_stacks.h"
 #include "analysis/model/model.h"
 
 /* Lengths are exact, and times have an error that may be milliseconds. A segment is at least a second long. */
@@ -18,9 +19,9 @@ enum { MOMENT_NS = 100000000 };
 const uint32_t divided_flags = WFLAG_OPEN_START | WFLAG_OPEN_END | WFLAG_WAKER_IRQ | WFLAG_WAKER_TIMER;
 
 struct part {
-	const struct experiment *e;
+	struct experiment *e;
 	const unsigned char *packet;
-	int64_t thread, state, time, length, waker, waker_pid, waker_stack;
+	int64_t thread, state, time, length, stack, waker, waker_pid, waker_stack;
 	uint32_t flags;
 };
 
@@ -32,7 +33,7 @@ struct divided {
 };
 
 struct part_fields {
-	struct field_ref thread, state, time, length, flags, waker, waker_pid, waker_stack;
+	struct field_ref thread, state, time, length, flags, stack, waker, waker_pid, waker_stack;
 };
 
 static struct part_fields fields_of(const struct exp_stream *st)
@@ -40,7 +41,8 @@ static struct part_fields fields_of(const struct exp_stream *st)
 	return (struct part_fields){
 		.thread = stream_field(st, "THRID"), .state = stream_field(st, "MSTATE"),
 		.time = stream_field(st, "TSTAMP"), .length = stream_field(st, "WLEN"),
-		.flags = stream_field(st, "WFLAGS"), .waker = stream_field(st, "WAKER"),
+		.flags = stream_field(st, "WFLAGS"), .stack = stream_field(st, "FRINFO"),
+		.waker = stream_field(st, "WAKER"),
 		.waker_pid = stream_field(st, "WAKERPID"), .waker_stack = stream_field(st, "WAKERSTACK"),
 	};
 }
@@ -60,7 +62,8 @@ static void read_stream(part_vec *parts, struct experiment *e, struct exp_stream
 		vec_push(parts, (struct part){
 			.e = e, .packet = p.p, .flags = flags, .thread = packet_int(&p, f.thread),
 			.state = packet_int(&p, f.state), .time = packet_int(&p, f.time),
-			.length = packet_int(&p, f.length), .waker = packet_int(&p, f.waker),
+			.length = packet_int(&p, f.length),
+			.stack = experiment_stack(e, packet_int(&p, f.stack)), .waker = packet_int(&p, f.waker),
 			.waker_pid = packet_int(&p, f.waker_pid), .waker_stack = packet_int(&p, f.waker_stack) });
 	}
 	packet_iter_report(&it, e, st);
@@ -101,6 +104,21 @@ static bool goes_on(const struct part *a, const struct part *next)
 	       gap > -MOMENT_NS && gap < MOMENT_NS;
 }
 
+static uint32_t depth_of(const struct experiment *e, int64_t stack)
+{
+	return stack < 0 ? 0 : e->stacks.data[stack].npcs;
+}
+
+/* Take the part's stack if it is the longest. A part without a stack has a function that says so. */
+static void offer_stack(struct divided_wait *w, const struct part *p)
+{
+	if (w->stack_in && depth_of(p->e, p->stack) <= depth_of(w->stack_in, w->stack))
+		return;
+	w->stack_in = p->e;
+	w->stack = p->stack;
+	w->stack_time = wrap_minus(p->time, p->e->start_ns);
+}
+
 /* Parts `first` to `last` are one wait. */
 static void add_wait(struct divided *d, const struct part *first, const struct part *last)
 {
@@ -115,6 +133,7 @@ static void add_wait(struct divided *d, const struct part *first, const struct p
 	for (const struct part *p = first; p <= last; p++) {
 		if (p > first && !is_same_part(p - 1, p))
 			add_to(&w.length_ns, p->length);
+		offer_stack(&w, p);
 		*map_put(&d->by_packet, (uintptr_t)p->packet, NULL) = d->waits.len;
 	}
 	vec_push(&d->waits, w);

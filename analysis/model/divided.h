@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Waits that the end of a segment divides (er_kernel --roll). Each segment has a packet for its part, with the
- * length of that part. Only the last part tells what ended the wait.
+ * length of that part. Only the last part tells what ended the wait. Their stacks may differ, although the thread
+ * sleeps: at the end of a segment functions of Python and Java cannot be found.
  */
 #ifndef MODEL_DIVIDED_H
 #define MODEL_DIVIDED_H
@@ -19,6 +20,8 @@ struct divided_wait {
 	const struct experiment *last_in; /* the experiment with the last part */
 	int64_t last_time;  /* TSTAMP of its packets */
 	int64_t waker, waker_pid, waker_stack; /* their fields; 0: none */
+	struct experiment *stack_in; /* the experiment with the longest of the parts' stacks, */
+	int64_t stack, stack_time;   /* its index there, and its time since that experiment's start */
 };
 
 /* Flags that a part has from its wait. */

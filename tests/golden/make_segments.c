@@ -92,6 +92,12 @@ static void put_waker(struct wait_info *info, struct exp_builder *b, const struc
 	info->waker_stack = exp_builder_stack(b, "main>give");
 }
 
+/* The stack of a wait that is open when its segment ends lacks functions. */
+static const char *stack_of(const struct part *p, const struct piece *x)
+{
+	return x->state == MS_USER ? "main>work" : x->end > p->to ? "main>take" : "main>call>take";
+}
+
 /* A wait is also for a lock if it is in that state; what lies before the part was counted there. */
 static void put_piece(struct exp_builder *b, const struct part *p, const struct piece *x)
 {
@@ -106,7 +112,7 @@ static void put_piece(struct exp_builder *b, const struct part *p, const struct 
 	put_waker(&info, b, p, x);
 
 	exp_builder_at(b, (uint64_t)begin * BUILDER_TICK_NS);
-	exp_builder_wait_of(b, x->pid, x->tid, wait ? "main>take" : "main>work", x->state, end - begin,
+	exp_builder_wait_of(b, x->pid, x->tid, stack_of(p, x), x->state, end - begin,
 			    wait ? &info : NULL);
 }
 
@@ -233,7 +239,7 @@ static void put_threads(const struct part *p)
 /* At the same addresses in all parts. */
 static void put_functions(struct exp_builder *b)
 {
-	static const char *const names[] = { "main", "work", "take", "give" };
+	static const char *const names[] = { "main", "work", "take", "give", "call" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		exp_builder_func(b, names[i], 256);

@@ -70,7 +70,7 @@ static void put_part(struct exp_builder *b, const struct part *p)
 		info.waker_stack = exp_builder_stack(b, "main>give");
 	}
 	exp_builder_at(b, (uint64_t)p->begin * MS);
-	exp_builder_wait_of(b, 10, p->thread, "main>take", p->state, p->end - p->begin, &info);
+	exp_builder_wait_of(b, 10, p->thread, ends_here(p) ? "main>call>take" : "main>take", p->state, p->end - p->begin, &info);
 }
 
 static void record(const struct opened *o, int segment)
@@ -123,6 +123,8 @@ static void check_hit(void *ctx, const struct hit *h, const struct amount *amoun
 		assert_int_equal(hit_wait_length(h), (int64_t)p->length * MS);
 		assert_int_equal(hit_part_length(h), (int64_t)(p->end - p->begin) * MS);
 		assert_int_equal(hit_wait_flags(h), p->said);
+		/* The stack of the last part is longer, and all parts have it. */
+		assert_int_equal(h->session->stacks.data[h->stack].n, p->woken ? 3 : 2);
 		assert_int_equal(hit_waker(h), p->woken ? WAKER : 0);
 		assert_int_equal(hit_waker_pid(h), p->woken ? 10 : 0);
 		assert_string_equal(leaf_name(h->session, hit_waker_stack(h)), p->woken ? "give" : "<Unknown>");
