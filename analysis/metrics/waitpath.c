@@ -92,7 +92,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->funcs);
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
-	vec_free(&wp->idle);
+	vec_free(&wp->rest);
 	vec_free(&wp->path_roles);
 	vec_free(&wp->roles);
 	vec_free(&wp->kinds);
@@ -302,19 +302,18 @@ static unsigned path_roles(struct wait_paths *wp, uint32_t path)
 	return roles;
 }
 
-bool wait_path_idle(struct wait_paths *wp, uint32_t path)
+enum wait_rest wait_path_rest(struct wait_paths *wp, uint32_t path)
 {
 	const uint32_t *funcs;
 	size_t n;
 
-	while (wp->idle.len <= path)
-		vec_push(&wp->idle, 0);
-	if (!wp->idle.data[path]) {
+	while (wp->rest.len <= path)
+		vec_push(&wp->rest, 0);
+	if (!wp->rest.data[path]) {
 		n = wait_path_funcs(wp, path, &funcs);
-		wp->idle.data[path] = path_roles(wp, path) & ROLE_IDLE &&
-				      wait_is_idle(wp->session, funcs, n) ? 2 : 1;
+		wp->rest.data[path] = 1 + (path_roles(wp, path) & ROLE_REST ? wait_rest(wp->session, funcs, n) : REST_NONE);
 	}
-	return wp->idle.data[path] == 2;
+	return wp->rest.data[path] - 1;
 }
 
 /* Events first: a condition variable takes its mutex again before it returns. */

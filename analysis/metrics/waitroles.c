@@ -44,6 +44,9 @@ static const struct {
 	{ "uv_sem_wait", "*StartIoThreadMain" },
 };
 
+/* Functions that sleep by a condition variable: Java's Thread.sleep(). */
+static const char *const asleep_names[] = { "JVM_Sleep", "java.lang.Thread.sleep*" };
+
 /* Functions that wait for an event, and functions that take a lock. */
 static const char *const event_names[] = {
 	"*pthread_cond_*", "*cnd_wait*", "*cnd_timedwait*", "*pthread_*join*", "*thrd_join*",
@@ -116,16 +119,20 @@ static size_t find(const struct session *s, const uint32_t *funcs, size_t from, 
 	return n;
 }
 
-bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n)
+enum wait_rest wait_rest(const struct session *s, const uint32_t *funcs, size_t n)
 {
 	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
 		size_t at = find(s, funcs, 0, n, idle_rules[i].wait);
 
 		if (at < n && (!idle_rules[i].caller ||
 			       find(s, funcs, at + 1, n, idle_rules[i].caller) < n))
-			return true;
+			return REST_IDLE;
 	}
-	return false;
+	for (size_t i = 0; i < sizeof(asleep_names) / sizeof(asleep_names[0]); i++) {
+		if (find(s, funcs, 0, n, asleep_names[i]) < n)
+			return REST_ASLEEP;
+	}
+	return REST_NONE;
 }
 
 static bool matches_any(const struct func *f, const char *const *names, size_t n)
@@ -149,9 +156,11 @@ unsigned func_roles(const struct func *f)
 		roles |= ROLE_LOCK;
 	if (matches_any(f, taken_names, sizeof(taken_names) / sizeof(taken_names[0])))
 		roles |= ROLE_TAKEN;
+	if (matches_any(f, asleep_names, sizeof(asleep_names) / sizeof(asleep_names[0])))
+		roles |= ROLE_REST;
 	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
 		if (!fnmatch(idle_rules[i].wait, f->name, 0))
-			roles |= ROLE_IDLE;
+			roles |= ROLE_REST;
 	}
 	return roles;
 }

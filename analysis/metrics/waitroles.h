@@ -23,10 +23,12 @@ struct session;
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n);
 
 /*
- * Whether the thread is an idle worker of a language runtime (Go, Java): its wait is
- * not contention. Also false if no name tells.
+ * Whether the thread is an idle worker of a language runtime (Go, Java, Node), or sleeps by what looks like
+ * a lock (Java's Thread.sleep): its wait is not contention. REST_NONE if no name tells.
  */
-bool wait_is_idle(const struct session *s, const uint32_t *funcs, size_t n);
+enum wait_rest { REST_NONE, REST_IDLE, REST_ASLEEP };
+
+enum wait_rest wait_rest(const struct session *s, const uint32_t *funcs, size_t n);
 
 /*
  * What a thread in state USER_LOCK waited for. Programs wait for locks and for events by
@@ -46,7 +48,7 @@ enum func_role {
 	ROLE_EVENT = 1 << 0, /* waits for an event */
 	ROLE_LOCK = 1 << 1,  /* takes a lock */
 	ROLE_TAKEN = 1 << 2, /* takes a lock that the program makes of events */
-	ROLE_IDLE = 1 << 3,  /* may be part of an idle thread's stack; wait_is_idle decides */
+	ROLE_REST = 1 << 3,  /* may be part of the stack of a thread at rest; wait_rest decides */
 };
 
 unsigned func_roles(const struct func *f);

@@ -42,7 +42,7 @@ struct locks {
 	struct lock_set set;
 	VEC(struct group) groups; /* indexed by lock */
 	struct lock_takings takings;
-	struct wait_stat idle;    /* waits of runtimes' idle threads, which belong to no lock */
+	struct wait_stat idle;    /* waits of runtimes' threads at rest, which belong to no lock */
 	struct listing members, waits, counts; /* locks of the set, sums of the bag, takings */
 };
 
@@ -88,7 +88,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	if (hit_state(h) != MS_USER_LOCK)
 		return;
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
-	if (wait_path_idle(&w->paths, key[KEY_PATH])) {
+	if (wait_path_rest(&w->paths, key[KEY_PATH])) {
 		wait_stat_add(&ls->idle, h, wait_counts_of(w->counts, h));
 		return;
 	}
@@ -493,8 +493,8 @@ static void put_locks(struct wait_report *w)
 	}
 	put_taken(ls);
 	if (ls->idle.time_ns)
-		put_note(ls->w.t, "Left out: %.3f sec. in which idle threads of language runtimes "
-			 "waited for work.", ls->idle.time_ns / 1e9);
+		put_note(ls->w.t, "Left out: %.3f sec. in which threads of language runtimes "
+			 "waited for work or slept.", ls->idle.time_ns / 1e9);
 	if (shown < sums.len)
 		put_note(ls->w.t, "%zu more locks; `limit %zu' shows all.", sums.len - shown, sums.len);
 	vec_free(&sums);

@@ -29,17 +29,20 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	struct waits *ws = ctx;
 	struct wait_report *w = &ws->w;
 	uint32_t key[WAIT_KEYS] = { 0 };
-	bool lock, idle;
+	enum wait_rest rest;
+	bool lock;
 
 	if (!hit_is_wait(h))
 		return;
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
 	lock = hit_state(h) == MS_USER_LOCK;
-	idle = lock && wait_path_idle(&w->paths, key[KEY_PATH]);
-	key[KEY_REASON] = wait_text_key(w, idle ? IDLE_RUNTIME : wait_reason_name(h));
+	rest = lock ? wait_path_rest(&w->paths, key[KEY_PATH]) : REST_NONE;
+	key[KEY_REASON] = wait_text_key(w, rest == REST_IDLE   ? IDLE_RUNTIME :
+					   rest == REST_ASLEEP ? reason_descs[REASON_TIMER].uname :
+								 wait_reason_name(h));
 	key[KEY_HEADING] = hit_state(h) == MS_WAIT_CPU ? wait_text_key(w, WAIT_FOR_CPU) :
 							 key[KEY_REASON];
-	key[KEY_LOCK] = wait_text_key(w, lock && !idle ?
+	key[KEY_LOCK] = wait_text_key(w, lock && !rest ?
 				      lock_set_name(&ws->locks, lock_set_id(&ws->locks, h)) : "");
 	wait_report_add(w, h, key);
 }

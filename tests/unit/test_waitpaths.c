@@ -184,7 +184,7 @@ static void test_lock_kinds(void **state)
 	fixture_free(&o);
 }
 
-/* Idle worker threads of a runtime do not wait for a lock; its other threads may. */
+/* Idle worker threads of a runtime do not wait for a lock, nor do those that sleep; its other threads may. */
 static void test_idle_runtimes(void **state)
 {
 	static const char *const idle[] = {
@@ -194,6 +194,9 @@ static void test_idle_runtimes(void **state)
 		"start>CompileQueue::get>Monitor::wait>k:futex_wait",
 		"start>node::(anonymous namespace)::PlatformWorkerThread>uv_cond_wait>pthread_cond_wait>k:futex_wait",
 		"start>worker>uv_cond_wait>pthread_cond_wait>k:futex_wait",
+		}, *const asleep[] = {
+		"start>JVM_Sleep>JavaThread::sleep>pthread_cond_timedwait>k:futex_wait",
+		"main>java.lang.Thread.sleep>k:futex_wait",
 	}, *const busy[] = {
 		"runtime.mcall>runtime.lock2>runtime.futex",
 		"start>Object::lock>Monitor::wait>k:futex_wait",
@@ -206,16 +209,20 @@ static void test_idle_runtimes(void **state)
 	fixture_new(&o);
 	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
 		lock_wait(&o, idle[i], 0x1000 * (i + 1), 0);
+	for (size_t i = 0; i < sizeof(asleep) / sizeof(asleep[0]); i++)
+		lock_wait(&o, asleep[i], 0x1000 * (i + 1), 0);
 	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++)
 		lock_wait(&o, busy[i], 0x1000 * (i + 1), 0);
 	fixture_open(&o);
 	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
 	assert_int_equal(row_of(&t, "no work, in a language runtime")->cells[0].i, 6 * 4 * MS);
+	assert_int_equal(row_of(&t, "timer")->cells[0].i, 2 * 4 * MS);
+	row_of(&t, "futex_wait < java.lang.Thread.sleep < main");
 	assert_int_equal(row_of(&t, "user lock")->cells[0].i, 4 * 4 * MS);
 	table_free(&t);
 	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
 	assert_int_equal(row_of(&t, "<Total>")->cells[0].i, 4 * 4 * MS);
-	assert_true(noted(&t, "0.024 sec. in which idle threads"));
+	assert_true(noted(&t, "0.032 sec. in which threads of language runtimes"));
 	table_free(&t);
 	fixture_free(&o);
 }

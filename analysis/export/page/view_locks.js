@@ -33,7 +33,7 @@ export const locksView = {
 				const { rows, idle } = lockRows(data, state, places)
 				whole = rows[0].us
 				if (idle)
-					part.notes.append(el('span.hint', {}, `Left out: ${seconds(idle)} sec. in which idle threads of language runtimes waited for work.`))
+					part.notes.append(el('span.hint', {}, `Left out: ${seconds(idle)} sec. in which threads of language runtimes waited for work or slept.`))
 				table.setColumns(columns())
 				table.show(rows, { sort: state.sort.locks, keepOrder: !state.sort.locks })
 			},

@@ -15,13 +15,13 @@ export function reasonName(data, reason) {
 	return data.reasons[reason] ? data.reasons[reason].uname : 'unknown'
 }
 
-// Idle threads of a language runtime wait for a lock that belongs to the runtime.
-const IDLE_RUNTIME = 'no work, in a language runtime'
+// Idle threads of a language runtime wait for a lock that belongs to the runtime, and some that sleep for one, too.
+const IDLE_RUNTIME = 'no work, in a language runtime', AT_REST = { idle: 1, asleep: 2 }
 
 // The reason of a wait, as er_print -waits has it. `places` is what places.js read.
 function reasonOfWait(data, places, c, path) {
-	const { locks } = places || {}, isLock = locks && data.states[c.state].name === 'USER_LOCK'
-	return isLock && locks.stacks[locks.of[path]][3] ? IDLE_RUNTIME : causeName(data, c)
+	const { locks } = places || {}, rest = locks && data.states[c.state].name === 'USER_LOCK' && locks.stacks[locks.of[path]][3]
+	return rest === AT_REST.idle ? IDLE_RUNTIME : rest === AT_REST.asleep ? data.reasons.find(r => r && r.name === 'TIMER').uname : causeName(data, c)
 }
 
 // Sums of waits, the largest first: by state, reason and system call, or by reason only.
