@@ -2,7 +2,7 @@
 /*
  * Waits that the end of a segment divides (er_kernel --roll). Each segment has a packet for its part, with the
  * length of that part. Only the last part tells what ended the wait. Their stacks may differ, although the thread
- * sleeps: at the end of a segment functions of Python and Java cannot be found.
+ * sleeps: at the end of a segment functions of Python cannot be found.
  */
 #ifndef MODEL_DIVIDED_H
 #define MODEL_DIVIDED_H

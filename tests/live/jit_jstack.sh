@@ -48,6 +48,10 @@ test_vm()
 		check_that "$1: $name waits where jstack says" "$(grep -c 'Blocked.down' want) == 31 && $(cmp -s want got; echo $?) == 0" \
 			"$(diff want got | head -n 12)"
 	done
+	dumped sleeper >/dev/null
+	"$er_print" -filters "TID==$(($(cat tid)))" -waits blocked.er >waits 2>&1
+	check_that "$1: Thread.sleep() is a timer, not a lock" \
+		"$(grep -c ' timer$' waits) > 0 && $(grep -c ' user lock$' waits) == 0" "$(cat waits)"
 	kill "$pid" && wait "$pid" 2>/dev/null
 	pid=
 }
