@@ -33,10 +33,12 @@ pids=
 doubled=$(query 'count() from packets where ON_CPU by CPUID SEQ' on.er | grep -cvx 1)
 check_that "no tick is recorded twice" "$doubled == 0" "$doubled are"
 
-# Each lives for a millisecond or two; /proc has its command line no longer when its first record is read.
+# Each lives for a millisecond or two; /proc has its command line no longer when its first record is read. Where it
+# lives for less, some have no record, and are in no table.
 must_record short.er -F on -p high -- sh -c 'for i in $(seq 100); do /bin/true argument $i; done'
 check_that "short-lived processes have their command lines" \
-	"$(programs_in short.er | grep -c ' command="/bin/true argument [0-9]*"') == 100"
+	"$(programs_in short.er | grep -c ' comm="true"') >= 20 && $(programs_in short.er | grep ' comm="true"' |
+		grep -vc ' command="/bin/true argument [0-9]*"') == 0" "$(programs_in short.er)"
 
 must_record all.er -F all -p high -- sh -c "$load"
 for who in parent child exec; do
