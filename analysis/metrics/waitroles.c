@@ -45,7 +45,7 @@ static const struct {
 };
 
 /* Functions that sleep by a condition variable: Java's Thread.sleep(). */
-static const char *const asleep_names[] = { "JVM_Sleep", "java.lang.Thread.sleep*" };
+static const char *const asleep_names[] = { "JVM_Sleep*", "*java.lang.Thread.sleep*" };
 
 /* Functions that wait for an event, and functions that take a lock. */
 static const char *const event_names[] = {

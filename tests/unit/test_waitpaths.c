@@ -195,8 +195,8 @@ static void test_idle_runtimes(void **state)
 		"start>node::(anonymous namespace)::PlatformWorkerThread>uv_cond_wait>pthread_cond_wait>k:futex_wait",
 		"start>worker>uv_cond_wait>pthread_cond_wait>k:futex_wait",
 		}, *const asleep[] = {
-		"start>JVM_Sleep>JavaThread::sleep>pthread_cond_timedwait>k:futex_wait",
-		"main>java.lang.Thread.sleep>k:futex_wait",
+		"start>JVM_SleepNanos>JavaThread::sleep_nanos>pthread_cond_timedwait>k:futex_wait",
+		"main>void java.lang.Thread.sleep>k:futex_wait",
 	}, *const busy[] = {
 		"runtime.mcall>runtime.lock2>runtime.futex",
 		"start>Object::lock>Monitor::wait>k:futex_wait",
@@ -217,7 +217,7 @@ static void test_idle_runtimes(void **state)
 	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
 	assert_int_equal(row_of(&t, "no work, in a language runtime")->cells[0].i, 6 * 4 * MS);
 	assert_int_equal(row_of(&t, "timer")->cells[0].i, 2 * 4 * MS);
-	row_of(&t, "futex_wait < java.lang.Thread.sleep < main");
+	row_of(&t, "futex_wait < void java.lang.Thread.sleep < main");
 	assert_int_equal(row_of(&t, "user lock")->cells[0].i, 4 * 4 * MS);
 	table_free(&t);
 	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
