@@ -48,6 +48,7 @@ static size_t fixture_max_subs = 4096;
 
 /* --each-thread in the next fixture. */
 static bool fixture_each_thread;
+static bool fixture_cuts; /* the recording has segments */
 
 struct fixture {
 	int dirfd;
@@ -98,7 +99,7 @@ static void begin_targets(struct fixture *f, enum follow_mode follow, const char
 	parts = (struct drain_parts){ .recording = f->recording, .binaries = f->binaries,
 				      .follow = &f->follow, .drops = &f->drops, .ncpus = NCPUS,
 				      .recorder = fixture_recorder, .targets = targets,
-				      .each_thread = fixture_each_thread };
+				      .each_thread = fixture_each_thread, .cuts = fixture_cuts };
 	f->drain = drain_new(&parts);
 	hooks.ctx = f->drain;
 	f->procmap = procmap_new(&hooks);

@@ -166,6 +166,13 @@ bool cuts_must_defer(const struct cuts *c, const struct er_task *task)
 	return a && a->deferred && a->deferred == c->batch;
 }
 
+bool cuts_was_cut(const struct cuts *c, const struct er_task *task)
+{
+	const struct account *a = find(c, task);
+
+	return a && a->cut_ns;
+}
+
 static __u64 take(__u64 *from, __u64 at_most)
 {
 	__u64 n = *from < at_most ? *from : at_most;

@@ -52,6 +52,8 @@ unsigned cuts_wait(struct cuts *c, struct er_wait *w);
 void cuts_batch(struct cuts *c);
 void cuts_defer(struct cuts *c, const struct er_task *task);
 bool cuts_must_defer(const struct cuts *c, const struct er_task *task);
+/* Whether an earlier segment has a part of the thread. */
+bool cuts_was_cut(const struct cuts *c, const struct er_task *task);
 /*
  * Change a total, cumulative or of a thread's end, into that of this segment. Call it after
  * cuts_wait for all waits of the thread in the segment.

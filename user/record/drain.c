@@ -321,14 +321,26 @@ static void write_one(struct drain *dr, const struct taken *head, bool last_chan
 		cuts_defer(dr->cuts, &w->task);
 }
 
-static void write_all(struct drain *dr, const struct buf *b, bool last_chance)
+/*
+ * What the waits of a thread represent since its last cut is taken off its last total. So this comes after them, also
+ * after those that the ring of another CPU gives later: it waits for the next batch.
+ */
+static bool comes_late(const struct drain *dr, const struct er_header *h)
+{
+	return dr->cuts && h->kind == ER_KIND_TOTAL && cuts_was_cut(dr->cuts, &((const struct er_total *)h)->task);
+}
+
+static void write_all(struct drain *dr, const struct buf *b, bool last_chance, bool late)
 {
 	unsigned n = 0;
 
 	for (size_t at = 0; at < b->len;) {
+		const struct taken *head = next_taken(b, &at);
+
 		if (++n % RELIEF_EVERY == 0)
 			recording_relieve(dr->parts.recording);
-		write_one(dr, next_taken(b, &at), last_chance);
+		if (comes_late(dr, (const struct er_header *)(head + 1)) == late)
+			write_one(dr, head, last_chance);
 	}
 }
 
@@ -405,10 +417,14 @@ void drain_process(struct drain *dr, bool last)
 	dr->taken = dr->spare;
 	dr->waiting = dr->spare_waiting;
 	dr->misses_stacks = false;
-	write_all(dr, &waited, true);
+	write_all(dr, &waited, true, false);
+	write_all(dr, &batch, last, false);
+	if (dr->cuts) {
+		write_all(dr, &waited, true, true);
+		write_all(dr, &batch, last, true);
+	}
 	empty(&waited);
 	dr->spare_waiting = waited;
-	write_all(dr, &batch, last);
 	empty(&batch);
 	dr->spare = batch;
 	late_lines_update(&dr->late_lines, dr->parts.recording, now_ns(), last);

@@ -172,7 +172,8 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 		if (t.rest_ns[i] && t.rest_stack[i] && !stacks_has(dr->stacks, t.rest_stack[i]))
 			return false;
 	}
-	if (dr->cuts && cuts_must_defer(dr->cuts, &t.task))
+	if (dr->cuts && (cuts_must_defer(dr->cuts, &t.task) ||
+			 (!last_chance && cuts_was_cut(dr->cuts, &t.task))))
 		return false;
 	if (dr->cuts)
 		cuts_total(dr->cuts, &t);
