@@ -119,7 +119,7 @@ void find_computing(struct finder *f, const struct rule *r)
 		put_time(&text, all->run_ns);
 		buf_puts(&text, " went into computing");
 		buf_puts(&text, f->found.len || lacks_waits(facts->w.v->session) ? "" :
-				", and little held it up");
+				", and little is known to have held it up");
 		put_functions(facts, &times, &text);
 		buf_puts(&text, ".");
 	}

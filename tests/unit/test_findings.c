@@ -220,7 +220,7 @@ static void test_healthy(void **state)
 	assert_int_equal(m.found.len, 1);
 	g = &m.found.data[0];
 	assert_string_equal(g->rule, "computing");
-	assert_non_null(strstr(g->text, "100 ms went into computing, and little held it up: work 70 % (+-"));
+	assert_non_null(strstr(g->text, "100 ms went into computing, and little is known to have held it up: work 70 % (+-"));
 	assert_non_null(strstr(g->text, "rest 30 % (+-"));
 	assert_true(g->exact);
 	assert_null(g->filter);
