@@ -19,7 +19,8 @@ struct single_wait single_wait_of(const struct hit *h)
 	return (struct single_wait){
 		.length_ns = hit_wait_length(h), .end_ns = hit_time(h), .e = h->e,
 		.pid = hit_pid(h), .tid = hit_thread(h), .reason = wait_reason_name(h),
-		.end = end_of(h), .stack = h->stack, .state = hit_state(h),
+		.end = end_of(h), .early = hit_wait_flags(h) & WFLAG_OPEN_START,
+		.stack = h->stack, .state = hit_state(h),
 		.other_pid = for_cpu ? hit_holder_pid(h) : hit_waker_pid(h),
 		.other = for_cpu ? hit_holder(h) : hit_waker(h),
 		.waker_stack = wait_has_waker(h) ? hit_waker_stack(h) : session_no_stack(h->session),
@@ -61,7 +62,7 @@ const char *single_wait_where(struct wait_report *w, const struct single_wait *l
 {
 	struct buf b = { 0 };
 
-	buf_printf(&b, "%s; ", path_text(w, lw->stack));
+	buf_printf(&b, "%s; %s", path_text(w, lw->stack), lw->early ? "began before; " : "");
 	if (lw->end) {
 		buf_printf(&b, "%s%s", *lw->end == '<' ? "ended by " : "", lw->end);
 	} else if (lw->state == MS_WAIT_CPU) {

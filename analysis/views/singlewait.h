@@ -13,6 +13,7 @@ struct single_wait {
 	int64_t pid, tid;
 	enum er_mstate state;
 	const char *reason;
+	bool early;       /* it began before the recording, or in a segment that is not open */
 	const char *end;  /* what ended it, if not a thread; otherwise NULL */
 	int64_t other_pid, other; /* the thread that ended it or had the CPU; 0: none */
 	uint32_t stack, waker_stack;

@@ -116,7 +116,8 @@ static void put_group(struct wait_report *w, struct cell *cells, const struct wa
 	w->estimates |= estimate;
 	cells[GROUP_TIME] = compared_to(how, CELL_TIME, ws->time_ns, first->time_ns);
 	cells[GROUP_COUNT] = compared_to(how, CELL_COUNT, llround(ws->count), llround(first->count));
-	cells[GROUP_MEAN] = compared_to(how, CELL_MSEC, wait_stat_mean(ws), wait_stat_mean(first));
+	if (ws->count > 0 || how > COMPARE_ON)
+		cells[GROUP_MEAN] = compared_to(how, CELL_MSEC, wait_stat_mean(ws), wait_stat_mean(first));
 	cells[GROUP_COUNT].estimate = cells[GROUP_MEAN].estimate = estimate;
 }
 
