@@ -129,5 +129,6 @@ int gather_timelines(const struct export *x, bool rests, struct timelines *ret)
 	if (!ret->threads.len)
 		return export_nothing(x);
 	timelines_sort(ret);
+	timelines_join(ret);
 	return 0;
 }

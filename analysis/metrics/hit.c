@@ -215,6 +215,8 @@ uint32_t hit_wait_flags(const struct hit *h)
 	if (!whole)
 		return flags;
 	flags = (flags & ~divided_flags) | whole->flags;
+	/* It is known to be one wait, whatever sample chose its first part. */
+	flags |= flags & WFLAG_CONTINUED ? 0 : WFLAG_TRACED;
 	return packet_int(h->packet, h->fields->time) == whole->last_time ? flags : flags | WFLAG_GOES_ON;
 }
 
@@ -245,14 +247,20 @@ int64_t hit_lock_count(const struct hit *h)
 	return packet_int(h->packet, h->fields->lock_count);
 }
 
+/* Where a part does not say who had what was waited for, another part does. */
 int64_t hit_holder(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->holder);
+	int64_t own = packet_int(h->packet, h->fields->holder);
+	const struct divided_wait *whole = own ? NULL : whole_of(h);
+
+	return whole ? whole->holder : own;
 }
 
 int64_t hit_holder_pid(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->holder_pid);
+	const struct divided_wait *whole = packet_int(h->packet, h->fields->holder) ? NULL : whole_of(h);
+
+	return whole ? whole->holder_pid : packet_int(h->packet, h->fields->holder_pid);
 }
 
 int64_t hit_waker(const struct hit *h)

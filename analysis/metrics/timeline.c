@@ -3,6 +3,7 @@
 
 #include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_threads.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/model/session.h"
 
@@ -76,7 +77,7 @@ static bool is_more_of(const struct activity *open, const struct activity *a)
 	       (a->flags & WFLAG_MORE ? open->end == a->end : open->flags & WFLAG_GOES_ON);
 }
 
-/* Make a divided wait one activity. */
+/* Between two parts there may be CPU time of before, which is given to the end of its segment. */
 static void join_parts(struct timeline *t)
 {
 	const uint16_t began = WFLAG_CONTINUED | WFLAG_MORE;
@@ -84,6 +85,10 @@ static void join_parts(struct timeline *t)
 	size_t kept = 0;
 
 	vec_for_each(a, &t->acts) {
+		if (mstate_descs[a->state].on_cpu) {
+			t->acts.data[kept++] = *a;
+			continue;
+		}
 		if (open && is_more_of(open, a)) {
 			add_to(&open->weight, a->weight);
 			open->end = a->end;
@@ -93,7 +98,10 @@ static void join_parts(struct timeline *t)
 		t->acts.data[kept] = *a;
 		open = &t->acts.data[kept++];
 	}
-	t->acts.len = kept;
+	if (kept < t->acts.len) {
+		t->acts.len = kept;
+		vec_sort(&t->acts, by_end);
+	}
 	/* The filter left the next part out. */
 	vec_for_each(a, &t->acts)
 		a->flags |= a->flags & WFLAG_GOES_ON ? WFLAG_OPEN_END : 0;
@@ -101,10 +109,14 @@ static void join_parts(struct timeline *t)
 
 void timelines_sort(struct timelines *tl)
 {
-	vec_for_each(t, &tl->threads) {
+	vec_for_each(t, &tl->threads)
 		vec_sort(&t->acts, by_end);
+}
+
+void timelines_join(struct timelines *tl)
+{
+	vec_for_each(t, &tl->threads)
 		join_parts(t);
-	}
 }
 
 void timelines_free(struct timelines *tl)

@@ -46,8 +46,10 @@ struct timelines {
 /* The activity in a clock packet. */
 struct activity activity_of(const struct hit *h, bool waker_stack);
 void timelines_add(struct timelines *tl, const struct hit *h);
-/* Call after all activities were added. The parts of a divided wait become one activity. */
+/* Call after all activities were added. */
 void timelines_sort(struct timelines *tl);
+/* Then make the parts of a divided wait one activity. As it may overlap others, timeline_after is of no more use. */
+void timelines_join(struct timelines *tl);
 void timelines_free(struct timelines *tl);
 /* The activities of a thread; NULL: none were recorded. */
 const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin,

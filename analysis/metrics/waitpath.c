@@ -311,7 +311,8 @@ enum wait_rest wait_path_rest(struct wait_paths *wp, uint32_t path)
 		vec_push(&wp->rest, 0);
 	if (!wp->rest.data[path]) {
 		n = wait_path_funcs(wp, path, &funcs);
-		wp->rest.data[path] = 1 + (path_roles(wp, path) & ROLE_REST ? wait_rest(wp->session, funcs, n) : REST_NONE);
+		wp->rest.data[path] = 1 + (path_roles(wp, path) & ROLE_REST ? wait_rest(wp->session, funcs, n) :
+									    REST_NONE);
 	}
 	return wp->rest.data[path] - 1;
 }

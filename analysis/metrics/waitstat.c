@@ -75,8 +75,8 @@ static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count
 		ws->longest_ns = larger(ws->longest_ns, length);
 	if (n.n <= 0)
 		return;
-	/* The other parts of a divided wait count as none. */
-	add_to(&ws->counted_ns, wrap_plus(weight, (int64_t)(n.n * (double)wrap_minus(length, part))));
+	/* The first part of a divided wait counts as the wait, and the others as none. */
+	add_to(&ws->counted_ns, length != part ? length : weight);
 	ws->count += n.n;
 	if (n.mark || n.unscaled) {
 		ws->estimated += n.n;

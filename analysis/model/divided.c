@@ -21,7 +21,7 @@ const uint32_t divided_flags = WFLAG_OPEN_START | WFLAG_OPEN_END | WFLAG_WAKER_I
 struct part {
 	struct experiment *e;
 	const unsigned char *packet;
-	int64_t thread, state, time, length, stack, waker, waker_pid, waker_stack;
+	int64_t thread, state, time, length, stack, waker, waker_pid, waker_stack, holder, holder_pid;
 	uint32_t flags;
 };
 
@@ -33,7 +33,7 @@ struct divided {
 };
 
 struct part_fields {
-	struct field_ref thread, state, time, length, flags, stack, waker, waker_pid, waker_stack;
+	struct field_ref thread, state, time, length, flags, stack, waker, waker_pid, waker_stack, holder, holder_pid;
 };
 
 static struct part_fields fields_of(const struct exp_stream *st)
@@ -44,6 +44,7 @@ static struct part_fields fields_of(const struct exp_stream *st)
 		.flags = stream_field(st, "WFLAGS"), .stack = stream_field(st, "FRINFO"),
 		.waker = stream_field(st, "WAKER"),
 		.waker_pid = stream_field(st, "WAKERPID"), .waker_stack = stream_field(st, "WAKERSTACK"),
+		.holder = stream_field(st, "HOLDER"), .holder_pid = stream_field(st, "HOLDERPID"),
 	};
 }
 
@@ -64,7 +65,8 @@ static void read_stream(part_vec *parts, struct experiment *e, struct exp_stream
 			.state = packet_int(&p, f.state), .time = packet_int(&p, f.time),
 			.length = packet_int(&p, f.length),
 			.stack = experiment_stack(e, packet_int(&p, f.stack)), .waker = packet_int(&p, f.waker),
-			.waker_pid = packet_int(&p, f.waker_pid), .waker_stack = packet_int(&p, f.waker_stack) });
+			.waker_pid = packet_int(&p, f.waker_pid), .waker_stack = packet_int(&p, f.waker_stack),
+			.holder = packet_int(&p, f.holder), .holder_pid = packet_int(&p, f.holder_pid) });
 	}
 	packet_iter_report(&it, e, st);
 }
@@ -134,6 +136,10 @@ static void add_wait(struct divided *d, const struct part *first, const struct p
 		if (p > first && !is_same_part(p - 1, p))
 			add_to(&w.length_ns, p->length);
 		offer_stack(&w, p);
+		if (p->holder) {
+			w.holder = p->holder;
+			w.holder_pid = p->holder_pid;
+		}
 		*map_put(&d->by_packet, (uintptr_t)p->packet, NULL) = d->waits.len;
 	}
 	vec_push(&d->waits, w);

@@ -20,6 +20,7 @@ struct divided_wait {
 	const struct experiment *last_in; /* the experiment with the last part */
 	int64_t last_time;  /* TSTAMP of its packets */
 	int64_t waker, waker_pid, waker_stack; /* their fields; 0: none */
+	int64_t holder, holder_pid; /* of the last part that has one; 0: none */
 	struct experiment *stack_in; /* the experiment with the longest of the parts' stacks, */
 	int64_t stack, stack_time;   /* its index there, and its time since that experiment's start */
 };

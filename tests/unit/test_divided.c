@@ -7,7 +7,7 @@
 #include "analysis/views/table.h"
 #include "tests/unit/waitviews_fixture.h"
 
-enum { SEGMENTS = 3, SEGMENT = 1000, WAKER = 9 };
+enum { SEGMENTS = 3, SEGMENT = 1000, WAKER = 9, HOLDER = 8 };
 enum {
 	FROM_BEFORE = WFLAG_TRACED | WFLAG_OPEN_START | WFLAG_CONTINUED,
 	TO_NEXT = WFLAG_TRACED | WFLAG_OPEN_END,
@@ -39,6 +39,9 @@ static const struct part parts[] = {
 	/* … is a wait of its own. */
 	{ 0, 4, 900, 1000, MS_SLEEP, TO_NEXT, 100, TO_NEXT, false },
 	{ 1, 4, 1000, 1300, MS_SLEEP, WFLAG_TRACED, 300, WFLAG_TRACED, true },
+	/* The first part was chosen by a sample point. It is still known to be one wait. */
+	{ 0, 7, 995, 1000, MS_SLEEP, WFLAG_OPEN_END, 1005, WFLAG_TRACED | WFLAG_GOES_ON, true },
+	{ 1, 7, 1000, 2000, MS_SLEEP, FROM_BEFORE, 1005, WFLAG_TRACED | WFLAG_CONTINUED, true },
 	{ 0, 6, 900, 1000, MS_SLEEP, TO_NEXT, 100, TO_NEXT, false },
 	{ 1, 6, 1000, 2000, MS_SLEEP, TO_NEXT, 1000, TO_NEXT, false },
 	/* A part whose weight is in two packets counts once, and times may be some milliseconds off. */
@@ -66,7 +69,8 @@ static void put_part(struct exp_builder *b, const struct part *p)
 
 	if (ends_here(p)) {
 		info.waker = WAKER;
-		info.waker_pid = 10;
+		info.holder = HOLDER;
+		info.holder_pid = info.waker_pid = 10;
 		info.waker_stack = exp_builder_stack(b, "main>give");
 	}
 	exp_builder_at(b, (uint64_t)p->begin * MS);
@@ -85,6 +89,11 @@ static void record(const struct opened *o, int segment)
 	for (size_t i = 0; i < NPARTS; i++) {
 		if (parts[i].segment == segment)
 			put_part(sub, &parts[i]);
+	}
+	/* The CPU time that was not sampled is given to the end of the segment. */
+	if (!segment) {
+		exp_builder_at(sub, (uint64_t)(SEGMENT - 1) * MS);
+		exp_builder_wait_of(sub, 10, 1, "main>work", MS_USER, 1, NULL);
 	}
 	exp_builder_close(sub);
 	exp_builder_close(founder);
@@ -114,6 +123,8 @@ static void check_hit(void *ctx, const struct hit *h, const struct amount *amoun
 {
 	uint32_t *met = ctx;
 
+	if (!hit_is_wait(h))
+		return;
 	for (size_t i = 0; i < NPARTS; i++) {
 		const struct part *p = &parts[i];
 
@@ -127,6 +138,8 @@ static void check_hit(void *ctx, const struct hit *h, const struct amount *amoun
 		assert_int_equal(h->session->stacks.data[h->stack].n, p->woken ? 3 : 2);
 		assert_int_equal(hit_waker(h), p->woken ? WAKER : 0);
 		assert_int_equal(hit_waker_pid(h), p->woken ? 10 : 0);
+		assert_int_equal(hit_holder(h), p->woken ? HOLDER : 0);
+		assert_int_equal(hit_holder_pid(h), p->woken ? 10 : 0);
 		assert_string_equal(leaf_name(h->session, hit_waker_stack(h)), p->woken ? "give" : "<Unknown>");
 		return;
 	}
@@ -207,7 +220,7 @@ static void test_statistics(void **state)
 
 static void test_longest_names_each_wait_once(void **state)
 {
-	static const int lengths[] = { 2000, 1000, 750, 300, 300, 100, 100, 100, 100, 100 };
+	static const int lengths[] = { 2000, 1005, 1000, 750, 300, 300, 100, 100, 100, 100, 100 };
 	struct table t = { 0 };
 	struct opened o;
 
@@ -230,6 +243,7 @@ static const struct timeline *read_timeline(struct opened *o, struct timelines *
 {
 	pass_run(o->session, &o->metrics, o->view.filter, collect, NULL, tl);
 	timelines_sort(tl);
+	timelines_join(tl);
 	return timeline_of(tl, o->session->experiments.data[0]->origin, thread);
 }
 
@@ -241,11 +255,12 @@ static void test_an_activity_is_whole(void **state)
 
 	open_segments(&o, SEGMENTS);
 	t = read_timeline(&o, &tl, 1);
-	assert_int_equal(t->acts.len, 1);
-	assert_int_equal(t->acts.data[0].begin, (int64_t)500 * MS);
-	assert_int_equal(t->acts.data[0].end, (int64_t)2500 * MS);
-	assert_int_equal(t->acts.data[0].weight, (int64_t)2000 * MS);
-	assert_int_equal(t->acts.data[0].flags, WFLAG_TRACED | WFLAG_OPEN_START | WFLAG_WAKER_IRQ);
+	assert_int_equal(t->acts.len, 2);
+	assert_int_equal(t->acts.data[0].state, MS_USER); /* they are in the order of their ends */
+	assert_int_equal(t->acts.data[1].begin, (int64_t)500 * MS);
+	assert_int_equal(t->acts.data[1].end, (int64_t)2500 * MS);
+	assert_int_equal(t->acts.data[1].weight, (int64_t)2000 * MS);
+	assert_int_equal(t->acts.data[1].flags, WFLAG_TRACED | WFLAG_OPEN_START | WFLAG_WAKER_IRQ);
 	t = timeline_of(&tl, t->origin, 5);
 	assert_int_equal(t->acts.len, 1);
 	assert_int_equal(t->acts.data[0].weight, (int64_t)1500 * MS);
@@ -255,9 +270,9 @@ static void test_an_activity_is_whole(void **state)
 	tl = (struct timelines){ 0 };
 	o.view.filter = filter_parse(o.session, NULL, "TSTAMP <= 2000000000", &o.diag);
 	t = read_timeline(&o, &tl, 1);
-	assert_int_equal(t->acts.len, 1);
-	assert_int_equal(t->acts.data[0].end, (int64_t)2000 * MS);
-	assert_true(t->acts.data[0].flags & WFLAG_OPEN_END);
+	assert_int_equal(t->acts.len, 2);
+	assert_int_equal(t->acts.data[1].end, (int64_t)2000 * MS);
+	assert_true(t->acts.data[1].flags & WFLAG_OPEN_END);
 	timelines_free(&tl);
 	filter_free(o.view.filter);
 	o.view.filter = NULL;

@@ -39,9 +39,9 @@ function countWait(sum, { factors, usual, factor: codes, lengthNs, others }, fla
 	sum.waits += waits
 	if (!rest && (waits > 0 || flags & FLAG.continued))
 		sum.longest = Math.max(sum.longest, length + other)
-	// The other parts of a divided wait count as none.
+	// The first part of a divided wait counts as the wait, and the others as none.
 	if (waits > 0)
-		sum.counted += us + waits * other / 1000
+		sum.counted += other ? (length + other) / 1000 : us
 	if (estimates || unscaled && !rest)
 		sum.estimates.set(factor, (sum.estimates.get(factor) || 0) + 1)
 }
