@@ -116,6 +116,23 @@ check "er_rm removes a segment" "$O/bin/er_rm" moved.er
 check_that "er_rm of a copied segment leaves the original" "$([ -d "$first" ] && [ ! -d moved.er ]; echo $?) == 0"
 stop_load
 
+# --- names of processes ---
+# Forked, without an exec, they wait and end one after the other: the first record in their last segment is of
+# their end, when /proc has their command line no more.
+cat >gates <<'END'
+for i in $(seq 16); do mkfifo gate$i; (read -r x <gate$i; :) & done
+sleep 2.5
+for i in $(seq 16); do : >gate$i; sleep 0.1; done; wait
+END
+"$er_kernel" -o g.1.er -q 0 --roll 1s -A off -- sh gates >/dev/null 2>err
+for s in $(segments g); do zcat "$s/processes.xml.gz"; done >programs
+pid=$(sed -n 's/^<process pid="\([0-9]*\)" .* command="sh gates".*/\1/p' programs | head -n 1)
+grep "^<process pid=\"[0-9]*\" ppid=\"$pid\" start=\"[0-9]*\" comm=\"sh\"" programs >gated
+check_that "a process has the same command line in all segments" \
+	"$(wc -l <gated) >= 32 && $(grep -vc ' command="sh gates"' gated) == 0" "$(cat gated)"
+pid=
+rm -rf g.*.er
+
 # --- archives: each once, shared by all segments ---
 names=$(for s in $all; do ls "$s/archives"; done | sort -u | wc -l)
 inodes=$(for s in $all; do ls -i "$s/archives"; done | awk '{ print $1 }' | sort -u | wc -l)

@@ -2,6 +2,7 @@
 #include "user/record/processes.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/alloc.h"
@@ -33,9 +34,19 @@ bool process_command(const struct image *im, struct buf *ret)
 		procfs_cmdline(im->pid, ret);
 		known = ret->len;
 	}
+	if (!ret->len && im->command)
+		buf_puts(ret, im->command);
 	if (!ret->len)
 		buf_puts(ret, *im->comm ? im->comm : "(unknown)");
 	return known;
+}
+
+void process_keep_command(struct image *im, const char *command)
+{
+	if (im->end_ns)
+		return;
+	free(im->command);
+	im->command = xstrndup(command, strnlen(command, COMMAND_MAX));
 }
 
 void process_note(struct recording *b, struct output *p, const struct process_line *l)

@@ -31,10 +31,12 @@ static inline uint64_t process_start(uint64_t start_time)
 
 /*
  * Append the image's command line, with blanks between its arguments. If it cannot be read, append
- * the process's name. The result is never empty. False: the process seems to live, but has no
- * command line, or none yet.
+ * what process_keep_command kept, or the process's name. The result is never empty. False: the process
+ * seems to live, but has no command line, or none yet.
  */
 bool process_command(const struct image *im, struct buf *ret);
+/* Keep a running image's command line for process_command after its end. */
+void process_keep_command(struct image *im, const char *command);
 /* The line of an image. start_time: of its process, as BPF reports it. */
 struct process_line {
 	const struct image *image;

@@ -197,10 +197,14 @@ static struct output *adopt(struct drain *dr, struct image *im, uint64_t start_t
 	if (!output)
 		output = recording_pool(p->recording, im, p->binaries);
 	if (output) {
-		if (known)
+		if (known) {
+			/* The next segment names the process, too, and it may have ended by then. */
+			if (dr->cuts)
+				process_keep_command(im, command.data);
 			note_process(dr, output, im, start_time, command.data);
-		else
+		} else {
 			process_note_late(&dr->late_lines, output, im, start_time);
+		}
 		dr->nprograms += !im->noted;
 		im->noted = true;
 	}

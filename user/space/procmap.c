@@ -382,6 +382,7 @@ static void free_image(struct procmap *pm, struct image *im)
 		at = &(*at)->older;
 	*at = im->older;
 	space_put(im->space);
+	free(im->command);
 	free(im);
 	pm->nimages--;
 	if (!p->image)
@@ -502,6 +503,7 @@ void procmap_free(struct procmap *pm)
 			for (struct image *im = p->image, *next; im; im = next) {
 				next = im->older;
 				space_put(im->space);
+				free(im->command);
 				free(im);
 			}
 			older = p->older;

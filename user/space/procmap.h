@@ -68,6 +68,7 @@ struct image {
 	pid_t pid, ppid;
 	uint64_t begin_ns, end_ns; /* end_ns 0: still runs */
 	char comm[16];
+	char *command;             /* its command line, for later segments; NULL: not kept */
 	struct space *space;
 	void *owner;
 	struct process *process;
