@@ -350,6 +350,17 @@ static void note_copies(struct shell *sh)
 			  one->path, other->path);
 }
 
+static void note_missing(struct shell *sh)
+{
+	int64_t missing = session_missing_ns(sh->session);
+
+	if (missing)
+		diag_warn(&sh->diag,
+			  "%.3f sec. of the recording are in no segment that is open: what lasted through them is shown in "
+			  "parts: name the segments between, if there are any",
+			  missing / 1e9);
+}
+
 int shell_open(struct shell *sh, char *const *paths, size_t n)
 {
 	bool *ok = xcalloc(n, sizeof(*ok));
@@ -375,6 +386,7 @@ int shell_open(struct shell *sh, char *const *paths, size_t n)
 	set_up(sh);
 	count_once(sh);
 	note_copies(sh);
+	note_missing(sh);
 	messages(sh);
 	return 0;
 }

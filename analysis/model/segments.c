@@ -5,8 +5,12 @@
  */
 #include <string.h>
 
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/exp_recorder.h"
 #include "analysis/model/model.h"
+
+/* A segment begins some milliseconds after the one before has ended. */
+enum { SEAM_NS = 300000000 };
 
 struct segment {
 	struct experiment *e;
@@ -88,6 +92,25 @@ bool session_has_copies(const struct session *s, const struct experiment **one, 
 	}
 	vec_free(&all);
 	return found;
+}
+
+int64_t session_missing_ns(const struct session *s)
+{
+	segment_vec all = all_segments(s, false);
+	int64_t missing = 0;
+
+	for (size_t i = 0; i < all.len; i++) {
+		const struct segment *last = before(&all, i);
+		int64_t gap;
+
+		if (!last || last->e->end_ns <= 0)
+			continue;
+		gap = wrap_minus(all.data[i].e->start_ns, wrap_plus(last->e->start_ns, last->e->end_ns));
+		if (gap > SEAM_NS)
+			add_to(&missing, gap);
+	}
+	vec_free(&all);
+	return missing;
 }
 
 static int64_t last_sample(const struct experiment *e)

@@ -167,6 +167,8 @@ int session_add(struct session *s, const char *path);
 void session_join(struct session *s, bool compared);
 /* Whether two experiments are the same segment, as two dumps of a flight recorder may have. Finds the first pair. */
 bool session_has_copies(const struct session *s, const struct experiment **one, const struct experiment **other);
+/* How many nanoseconds of recordings lie between segments that are open: other segments have them. */
+int64_t session_missing_ns(const struct session *s);
 
 /*
  * Resolve stack `index` of e at time_ns (relative to e's start). Returns an id into

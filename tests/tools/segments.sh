@@ -61,6 +61,10 @@ check "a segment that is named twice is told" grep -q "'part.2.er' and 'again.er
 er_print -threads parts.erg >"$tmp/out" 2>"$tmp/err"
 check_that "others are not" "$(wc -l <"$tmp/err") == 0" "$(cat "$tmp/err")"
 
+er_print -threads third.3.er third.1.er >"$tmp/out" 2>"$tmp/err"
+check "a segment that is left out is told" grep -q "warning: 0.400 sec. of the recording are in no segment that is open" "$tmp/err"
+check_that "by one sentence" "$(wc -l <"$tmp/err") == 1" "$(cat "$tmp/err")"
+
 # Compared with each other they are two recordings.
 er_print -compare on -printmode csv -seconds part.1.er part.2.er >"$tmp/out" 2>&1
 check "segments that are compared both begin at 0" grep -q '^1.400,100.00,0.900,.*Second of execution 0' "$tmp/out"
