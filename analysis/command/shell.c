@@ -356,8 +356,8 @@ static void note_missing(struct shell *sh)
 
 	if (missing)
 		diag_warn(&sh->diag,
-			  "%.3f sec. of the recording are in no segment that is open: what lasted through them is shown in "
-			  "parts: name the segments between, if there are any",
+			  "%.3f sec. lie between segments that are open, so that a wait through them is shown in parts: name the "
+			  "segments between, unless these are compared",
 			  missing / 1e9);
 }
 

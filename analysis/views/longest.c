@@ -49,7 +49,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 {
 	struct longest *l = ctx;
 
-	/* One packet stands for a wait: the first one of its last part. */
+	/* A wait is listed once, by the first packet of its last part. */
 	if (!hit_is_wait(h) || hit_wait_flags(h) & (WFLAG_REST | WFLAG_GOES_ON | WFLAG_MORE) ||
 	    hit_wait_length(h) < l->floor_ns || hit_wait_length(h) <= 0)
 		return;

@@ -62,7 +62,7 @@ er_print -threads parts.erg >"$tmp/out" 2>"$tmp/err"
 check_that "others are not" "$(wc -l <"$tmp/err") == 0" "$(cat "$tmp/err")"
 
 er_print -threads third.3.er third.1.er >"$tmp/out" 2>"$tmp/err"
-check "a segment that is left out is told" grep -q "warning: 0.400 sec. of the recording are in no segment that is open" "$tmp/err"
+check "a segment that is left out is told" grep -q "warning: 0.400 sec. lie between segments that are open" "$tmp/err"
 check_that "by one sentence" "$(wc -l <"$tmp/err") == 1" "$(cat "$tmp/err")"
 
 # Compared with each other they are two recordings.
