@@ -95,8 +95,8 @@ int capture_open(const struct capture_plan *plan, struct diag *d, struct capture
 	if (!plan->verbose)
 		libbpf_set_print(quiet);
 	/*
-	 * The kernel gives up to verify a program, with EAGAIN, if a signal is pending. libbpf tries some times at
-	 * once. That is rarely not enough, for reasons that are not known.
+	 * While a signal is pending the kernel refuses to verify a program: EAGAIN. libbpf then tries again at once, up
+	 * to ten times. Once in some hundred recordings that was not enough. Why is not known.
 	 */
 	for (int i = 1; (err = try_open(plan, &step, ret)) == -EAGAIN && i < TRIES; i++) {
 		diag_free(&step);
