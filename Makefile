@@ -47,7 +47,7 @@ DISASM_LIBS   := $(if $(SAN),-lopcodes -lbfd -lzstd,\
 # For code of other machines a shared libopcodes of the same version is loaded (opcodes.h).
 $(O)/analysis/symbols/%.o: CPPFLAGS += -DBINUTILS_VERSION='"$(binutils_version)"'
 binutils_version := $(shell objdump --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')
-ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -llzma -liberty -lm
+ANALYSIS_LIBS := -lelf -ldw $(DISASM_LIBS) -lz -ldeflate -llzma -liberty -lm
 RECORD_LIBS   := -lbpf $(ANALYSIS_LIBS) -lcap
 
 analysis_obj := $(patsubst %.c,$(O)/%.o,$(wildcard analysis/*/*.c))

@@ -9,7 +9,7 @@
 set -eu
 
 build="gcc make clang bpftool pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-dev
-	liblzma-dev libiberty-dev libedit-dev libcap-dev linux-libc-dev binutils-dev
+	libdeflate-dev liblzma-dev libiberty-dev libedit-dev libcap-dev linux-libc-dev binutils-dev
 	libzstd-dev minify procps util-linux"
 test="git libclang-rt-dev binutils ca-certificates libcap2-bin libcmocka-dev
 	linux-perf dwz mandoc golang-go protobuf-compiler chromium firefox-esr nodejs npm

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/export/page_pack.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "analysis/base/alloc.h"
 #include "analysis/export/outfile.h"
 
-enum { GZIP_WINDOW = 15 + 16, TAG = 4, HEAD = TAG + 4 };
+enum { TAG = 4, HEAD = TAG + 4 };
 
-/*
- * Level 6 made the events of a compile 4 % smaller than level 4 and took twice the time.
- */
+/* Level 6 made the events of a compile 0.7 % smaller than level 4 and took half as long again. */
 enum { GZIP_LEVEL = 4 };
 
 #define ELEMENT "\n<script type=\"application/gzip\" data-pack=\"%s\">"
@@ -56,18 +54,15 @@ void put_base64(struct buf *b, const unsigned char *p, size_t n)
 struct packed pack_compress(const struct pack *p)
 {
 	struct packed ret;
-	z_stream z = { 0 };
+	struct libdeflate_compressor *c = libdeflate_alloc_compressor(GZIP_LEVEL);
+	size_t room;
 
-	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (!c)
 		abort(); /* out of memory */
-	z.next_in = (unsigned char *)p->bytes.data;
-	z.avail_in = p->bytes.len;
-	z.avail_out = deflateBound(&z, p->bytes.len);
-	ret.bytes = xmalloc(z.avail_out);
-	z.next_out = ret.bytes;
-	deflate(&z, Z_FINISH);
-	ret.n = z.total_out;
-	deflateEnd(&z);
+	room = libdeflate_gzip_compress_bound(c, p->bytes.len);
+	ret.bytes = xmalloc(room);
+	ret.n = libdeflate_gzip_compress(c, p->bytes.data, p->bytes.len, ret.bytes, room);
+	libdeflate_free_compressor(c);
 	ret.bytes = xrealloc_array(ret.bytes, ret.n, 1);
 	return ret;
 }
