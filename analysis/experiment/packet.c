@@ -325,6 +325,7 @@ const struct reason_desc reason_descs[REASON_COUNT] = {
 	{ REASON_OTHER, "OTHER", "other" },
 	{ REASON_STOLEN, "STOLEN", "stolen by the hypervisor" },
 	{ REASON_STOLEN_IRQ, "STOLEN_IRQ", "stolen, interrupts" },
+	{ REASON_RUNTIME_IDLE, "RUNTIME_IDLE", "no work, in a language runtime" },
 };
 
 const struct lock_desc lock_descs[ER_LOCK_KINDS] = {

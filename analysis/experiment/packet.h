@@ -155,6 +155,7 @@ enum er_reason {
 	REASON_OTHER,      /* examined, none of these */
 	REASON_STOLEN,     /* had the CPU, but the hypervisor took it */
 	REASON_STOLEN_IRQ, /* hypervisor or interrupts: the kernel accounts interrupts apart */
+	REASON_RUNTIME_IDLE, /* an idle worker of a language runtime: not recorded, its stack tells (model/atrest.h) */
 	REASON_COUNT
 };
 
@@ -165,6 +166,12 @@ struct reason_desc {
 };
 
 extern const struct reason_desc reason_descs[REASON_COUNT]; /* by reason */
+
+/* Whether a thread that waits for this reason waits for nobody: it sleeps, or has nothing to do. */
+static inline bool reason_is_rest(int64_t reason)
+{
+	return reason == REASON_TIMER || reason == REASON_NO_WORK || reason == REASON_RUNTIME_IDLE;
+}
 
 /* Field WFLAGS. The values are on disk. */
 enum er_wflag {

@@ -173,7 +173,7 @@ static void add_hit(void *ctx, const struct hit *h, const struct amount *amounts
 		c.flags = hit_wait_flags(h);
 		c.syscall = hit_syscall(h);
 		read_wait(p, h, &ev);
-		if (state == MS_USER_LOCK)
+		if (state == MS_USER_LOCK && !reason_is_rest(reason))
 			ev.lock = 1 + lock_set_id(&p->locks, h);
 		if (!p->no_counts)
 			read_count(p, h, state, &ev);

@@ -56,7 +56,7 @@ static void put_factors(const struct page_events *events, struct pack *p)
 	pack_end(p);
 }
 
-/* Elements: text, function that took the lock (empty: unknown), kind of lock, enum wait_rest. */
+/* Elements: text, function that took the lock (empty: unknown), kind of lock. */
 static void put_stack(struct wait_report *w, uint32_t path, struct buf *b)
 {
 	const struct func *taker = wait_path_taker(&w->paths, path);
@@ -68,7 +68,7 @@ static void put_stack(struct wait_report *w, uint32_t path, struct buf *b)
 	json_put_string(b, taker ? func_name(w->v, taker) : "");
 	buf_puts(b, ",");
 	json_put_string(b, kind ? lock_descs[kind].uname : "");
-	buf_printf(b, ",%d]", wait_path_rest(&w->paths, path));
+	buf_puts(b, "]");
 }
 
 void put_locks(struct view_state *v, struct page_events *events, struct pack *ret)

@@ -106,8 +106,6 @@ enum holdup facts_holdup(struct facts *f, const struct hit *h)
 	if (holdup != HOLDUP_LOCK)
 		return holdup;
 	path = wait_path(&f->w.paths, h->stack);
-	if (wait_path_rest(&f->w.paths, path))
-		return HOLDUP_NONE;
 	if (lock_set_known(&f->locks, lock_set_id(&f->locks, h)))
 		return HOLDUP_LOCK;
 	switch (wait_path_role(&f->w.paths, path)) {

@@ -8,6 +8,7 @@
 #include "analysis/experiment/exp_packets.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/mstate.h"
+#include "analysis/model/atrest.h"
 #include "analysis/model/divided.h"
 #include "analysis/model/names.h"
 #include "analysis/model/session.h"
@@ -177,7 +178,10 @@ int64_t hit_weight(const struct hit *h)
 
 int64_t hit_reason(const struct hit *h)
 {
-	return packet_int(h->packet, h->fields->reason);
+	enum at_rest rest = hit_state(h) == MS_USER_LOCK ? session_at_rest(h->session, h->stack) : REST_NONE;
+
+	return rest == REST_IDLE ? REASON_RUNTIME_IDLE : rest == REST_ASLEEP ? REASON_TIMER :
+	       packet_int(h->packet, h->fields->reason);
 }
 
 /* The field is the number + 1, so a short packet, whose missing fields read as 0, has none. */

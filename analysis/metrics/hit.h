@@ -92,7 +92,8 @@ int64_t hit_sample(const struct hit *h);
 int64_t hit_state(const struct hit *h);        /* enum er_mstate; -1 none */
 bool hit_is_wait(const struct hit *h);         /* time off a CPU */
 int64_t hit_weight(const struct hit *h);       /* nanoseconds that the packet represents; 0 none */
-int64_t hit_reason(const struct hit *h);       /* enum er_reason; REASON_NONE */
+/* enum er_reason; REASON_NONE. As recorded; a thread that is at rest (analysis/model/atrest.h) waits for no lock. */
+int64_t hit_reason(const struct hit *h);
 int64_t hit_syscall(const struct hit *h);      /* number; -1 none */
 uint32_t hit_wait_flags(const struct hit *h);  /* enum er_wflag, WFLAG_GOES_ON; 0 none */
 int64_t hit_goroutine(const struct hit *h);    /* number of its goroutine, in its process; 0: none, or not known */

@@ -42,7 +42,7 @@ enum holdup holdup_of(int64_t state, int64_t reason)
 	case MS_KFAULT:
 		return known == HOLDUP_MEMORY ? known : HOLDUP_FAULT;
 	case MS_USER_LOCK:
-		return HOLDUP_LOCK;
+		return reason_is_rest(reason) ? HOLDUP_NONE : HOLDUP_LOCK;
 	case MS_SLEEP:
 		return known;
 	default:

@@ -118,6 +118,11 @@ static struct value get_group(const struct hit *h)
 	return known(h->e->group);
 }
 
+static struct value get_reason(const struct hit *h)
+{
+	return h->fields->reason.offset ? known(hit_reason(h)) : unknown;
+}
+
 static struct value get_leaf(const struct hit *h)
 {
 	const struct session *s = h->session;
@@ -300,7 +305,8 @@ const struct property properties[] = {
 	{ "MSTATE", "microstate", "MSTATE", .values = &enum_states },
 	{ "NTICK_USEC", "microseconds of one tick", "NTICK", .get = get_tick },
 	{ "FREQ_MHZ", "clock of the CPU", .get = get_mhz },
-	{ "REASON", "why a thread was off the CPU", "REASON", .values = &enum_reasons },
+	{ "REASON", "why a thread was off the CPU", "REASON", .get = get_reason,
+	  .values = &enum_reasons },
 	{ "SYSCALL", "system call it was in, by number; -1 none", "SYSCALL", .get = get_syscall,
 	  .values = &enum_syscalls },
 	{ "GOID", "goroutine of Go", "GOID", .get = get_goroutine },

@@ -92,7 +92,6 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->funcs);
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
-	vec_free(&wp->rest);
 	vec_free(&wp->path_roles);
 	vec_free(&wp->roles);
 	vec_free(&wp->kinds);
@@ -300,21 +299,6 @@ static unsigned path_roles(struct wait_paths *wp, uint32_t path)
 	for (size_t i = 0; i < n; i++)
 		roles |= roles_of(wp, funcs[i]);
 	return roles;
-}
-
-enum wait_rest wait_path_rest(struct wait_paths *wp, uint32_t path)
-{
-	const uint32_t *funcs;
-	size_t n;
-
-	while (wp->rest.len <= path)
-		vec_push(&wp->rest, 0);
-	if (!wp->rest.data[path]) {
-		n = wait_path_funcs(wp, path, &funcs);
-		wp->rest.data[path] = 1 + (path_roles(wp, path) & ROLE_REST ? wait_rest(wp->session, funcs, n) :
-									    REST_NONE);
-	}
-	return wp->rest.data[path] - 1;
 }
 
 /* Events first: a condition variable takes its mutex again before it returns. */

@@ -38,7 +38,6 @@ struct wait_paths {
 	struct strtab program_names;
 	struct map programs;    /* id of a program's name, to its function + 1 */
 	VEC(unsigned char) dull; /* by function: 0: not checked yet, 1: no, 2: yes */
-	VEC(unsigned char) rest; /* by path: enum wait_rest + 1; 0: not computed yet */
 	VEC(unsigned char) path_roles; /* by path: enum lock_role + 1; 0: not computed yet */
 	VEC(unsigned char) roles; /* by function: func_roles + 1; 0: not checked yet */
 	VEC(unsigned char) kinds; /* by function: func_lock_kind + 1; 0: not checked yet */
@@ -57,8 +56,6 @@ size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_
 const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path);
 /* What the function nearest to the leaf tells of it (waitroles.h); ER_LOCK_UNKNOWN: none does. */
 enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path);
-/* Whether a thread of a language runtime is at rest in this path (waitroles.h). */
-enum wait_rest wait_path_rest(struct wait_paths *wp, uint32_t path);
 /* What a wait in state USER_LOCK with this path was for (waitroles.h). */
 enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path);
 

@@ -17,36 +17,6 @@ static const char *const libc_files[] = {
 	"ld-[0-9]*.so*", "ld.so*", "libc.musl-*.so*", "ld-musl-*.so*", "er_locks.so",
 };
 
-/*
- * Patterns of idle threads: the thread waits in `wait`, which `caller` called directly
- * or indirectly. caller NULL: `wait` alone is enough. Names are those of `name short`.
- */
-static const struct {
-	const char *wait, *caller;
-} idle_rules[] = {
-	/* Go: a thread (M) without a goroutine to run */
-	{ "runtime.stopm", NULL }, { "runtime.findRunnable", NULL },
-	{ "runtime.findrunnable", NULL }, { "runtime.notesleep", NULL },
-	{ "runtime.notetsleep*", NULL },
-	/* Java's HotSpot: garbage collector workers, compiler threads, service threads */
-	{ "*Monitor::wait*", "GangWorker::*" }, { "*Monitor::wait*", "AbstractGangWorker::*" },
-	{ "*Semaphore::wait*", "GangWorker::*" }, { "*Semaphore::wait*", "WorkerThread::run" },
-	{ "*Monitor::wait*", "WorkerThread::run" },
-	{ "*Monitor::wait*", "CompileQueue::get" },
-	{ "*Monitor::wait*", "VMThread::*" }, { "*Monitor::wait*", "ConcurrentGCThread::run" },
-	{ "*Monitor::wait*", "G1ServiceThread::*" }, { "*Monitor::wait*", "ServiceThread::*" },
-	{ "*Monitor::wait*", "MonitorDeflationThread::*" },
-	{ "*Monitor::wait*", "NotificationThread::*" },
-	{ "*Monitor::wait*", "WatcherThread::*" }, { "*Semaphore::wait*", "os::signal_wait" },
-	{ "*Monitor::wait*", "NMethodSweeper::*" },
-	/* Node: workers of V8's platform and of libuv, and the inspector's thread */
-	{ "uv_cond_wait", "*PlatformWorkerThread" }, { "uv_cond_wait", "worker" },
-	{ "uv_sem_wait", "*StartIoThreadMain" },
-};
-
-/* Functions that sleep by a condition variable: Java's Thread.sleep(). */
-static const char *const asleep_names[] = { "JVM_Sleep*", "*java.lang.Thread.sleep*" };
-
 /* Functions that wait for an event, and functions that take a lock. */
 static const char *const event_names[] = {
 	"*pthread_cond_*", "*cnd_wait*", "*cnd_timedwait*", "*pthread_*join*", "*thrd_join*",
@@ -106,35 +76,6 @@ const struct func *wait_taker(const struct session *s, const uint32_t *funcs, si
 	return NULL;
 }
 
-/* The index of the first function from `from` on that matches the pattern; n: none. */
-static size_t find(const struct session *s, const uint32_t *funcs, size_t from, size_t n,
-		   const char *pattern)
-{
-	for (size_t i = from; i < n; i++) {
-		const struct func *f = func_of(s, funcs[i]);
-
-		if (f && !f->obj->kernel && !fnmatch(pattern, f->name, 0))
-			return i;
-	}
-	return n;
-}
-
-enum wait_rest wait_rest(const struct session *s, const uint32_t *funcs, size_t n)
-{
-	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
-		size_t at = find(s, funcs, 0, n, idle_rules[i].wait);
-
-		if (at < n && (!idle_rules[i].caller ||
-			       find(s, funcs, at + 1, n, idle_rules[i].caller) < n))
-			return REST_IDLE;
-	}
-	for (size_t i = 0; i < sizeof(asleep_names) / sizeof(asleep_names[0]); i++) {
-		if (find(s, funcs, 0, n, asleep_names[i]) < n)
-			return REST_ASLEEP;
-	}
-	return REST_NONE;
-}
-
 static bool matches_any(const struct func *f, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -156,12 +97,6 @@ unsigned func_roles(const struct func *f)
 		roles |= ROLE_LOCK;
 	if (matches_any(f, taken_names, sizeof(taken_names) / sizeof(taken_names[0])))
 		roles |= ROLE_TAKEN;
-	if (matches_any(f, asleep_names, sizeof(asleep_names) / sizeof(asleep_names[0])))
-		roles |= ROLE_REST;
-	for (size_t i = 0; i < sizeof(idle_rules) / sizeof(idle_rules[0]); i++) {
-		if (!fnmatch(idle_rules[i].wait, f->name, 0))
-			roles |= ROLE_REST;
-	}
 	return roles;
 }
 

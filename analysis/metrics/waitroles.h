@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the functions of a wait's stack tell about its role: which function took the
- * lock, whether the thread was idle, and whether it waited for a lock or for an event.
- * They are recognized by name, in tables.
+ * lock, and whether the thread waited for a lock or for an event. They are recognized
+ * by name, in tables.
  */
 #ifndef METRICS_WAITROLES_H
 #define METRICS_WAITROLES_H
@@ -23,14 +23,6 @@ struct session;
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n);
 
 /*
- * Whether the thread is an idle worker of a language runtime (Go, Java, Node), or sleeps by what looks like
- * a lock (Java's Thread.sleep): its wait is not contention. REST_NONE if no name tells.
- */
-enum wait_rest { REST_NONE, REST_IDLE, REST_ASLEEP };
-
-enum wait_rest wait_rest(const struct session *s, const uint32_t *funcs, size_t n);
-
-/*
  * What a thread in state USER_LOCK waited for. Programs wait for locks and for events by
  * the same system call, so only the functions tell.
  */
@@ -48,7 +40,6 @@ enum func_role {
 	ROLE_EVENT = 1 << 0, /* waits for an event */
 	ROLE_LOCK = 1 << 1,  /* takes a lock */
 	ROLE_TAKEN = 1 << 2, /* takes a lock that the program makes of events */
-	ROLE_REST = 1 << 3,  /* may be part of the stack of a thread at rest; wait_rest decides */
 };
 
 unsigned func_roles(const struct func *f);

@@ -65,6 +65,8 @@ struct session_impl {
 	size_t names_of; /* number of experiments that `names` covers */
 	struct spans *spans; /* spans.c; NULL: not needed yet */
 	size_t spans_of;     /* number of experiments that `spans` covers */
+	VEC(unsigned char) at_rest;  /* atrest.c: by stack: enum at_rest + 1; 0: not looked at yet */
+	VEC(unsigned char) may_rest; /* by function: 2 yes, 1 no; 0: not looked at yet */
 	struct divided *divided; /* divided.c; NULL: no wait is divided, or not needed yet */
 	size_t divided_of;   /* number of experiments that `divided` covers */
 	struct map by_process;       /* founder id << 32 | pid, to the last experiment's id */

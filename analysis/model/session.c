@@ -93,6 +93,8 @@ void session_free(struct session *s)
 	drop_regex(s);
 	names_free(&s->impl->names);
 	spans_free(s->impl->spans);
+	vec_free(&s->impl->at_rest);
+	vec_free(&s->impl->may_rest);
 	divided_free(s->impl->divided);
 	data_objects_free(s->impl->data);
 	dynscopes_free(s->impl->dynscopes);

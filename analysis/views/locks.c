@@ -88,7 +88,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	if (hit_state(h) != MS_USER_LOCK)
 		return;
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
-	if (wait_path_rest(&w->paths, key[KEY_PATH])) {
+	if (reason_is_rest(hit_reason(h))) {
 		wait_stat_add(&ls->idle, h, wait_counts_of(w->counts, h));
 		return;
 	}

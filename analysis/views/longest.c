@@ -19,7 +19,7 @@ struct longest {
 	struct wait_report w; /* first member: the report's functions are given its address */
 	size_t most;          /* waits to show */
 	VEC(struct single_wait) waits;
-	bool no_work;         /* kernel threads without work were left out */
+	bool no_work;         /* threads without work were left out */
 	int64_t floor_ns;     /* waits shorter than this are not among the longest */
 };
 
@@ -53,7 +53,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	if (!hit_is_wait(h) || hit_wait_flags(h) & (WFLAG_REST | WFLAG_GOES_ON | WFLAG_MORE) ||
 	    hit_wait_length(h) < l->floor_ns || hit_wait_length(h) <= 0)
 		return;
-	if (hit_reason(h) == REASON_NO_WORK) {
+	if (hit_reason(h) == REASON_NO_WORK || hit_reason(h) == REASON_RUNTIME_IDLE) {
 		l->no_work = true;
 		return;
 	}
@@ -95,7 +95,7 @@ static void put_notes(struct longest *l)
 	if (l->waits.len == l->most && !l->w.v->limit_given)
 		put_note(l->w.t, "The %zu longest; `limit n' shows n, and `limit 0' all.", l->most);
 	if (l->no_work)
-		put_note(l->w.t, "Kernel threads that had no work are left out.");
+		put_note(l->w.t, "Threads that had no work are left out: kernel threads, and idle workers of language runtimes.");
 }
 
 int view_longest(struct view_state *v, struct table *t, struct diag *d)

@@ -337,7 +337,7 @@ uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid
 const char *wait_interrupt_name(const struct hit *h)
 {
 	if (hit_wait_flags(h) & WFLAG_WAKER_TIMER)
-		return hit_state(h) == MS_USER_LOCK ? WAIT_TIMEOUT : "<timer>";
+		return hit_state(h) == MS_USER_LOCK && !reason_is_rest(hit_reason(h)) ? WAIT_TIMEOUT : "<timer>";
 	switch (hit_reason(h)) {
 	case REASON_USER_LOCK: return WAIT_TIMEOUT;
 	case REASON_TIMER: return "<timer>";

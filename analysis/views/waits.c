@@ -16,9 +16,6 @@ enum { KEY_HEADING, KEY_REASON, KEY_PATH, KEY_LOCK };
 /* The reasons why a thread waits for a CPU are listed under one heading. */
 #define WAIT_FOR_CPU "wait for a CPU"
 
-/* Idle threads of a language runtime wait for a lock that belongs to the runtime. */
-#define IDLE_RUNTIME "no work, in a language runtime"
-
 struct waits {
 	struct wait_report w; /* first member: the report's functions are given its address */
 	struct lock_set locks;
@@ -29,20 +26,16 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	struct waits *ws = ctx;
 	struct wait_report *w = &ws->w;
 	uint32_t key[WAIT_KEYS] = { 0 };
-	enum wait_rest rest;
 	bool lock;
 
 	if (!hit_is_wait(h))
 		return;
 	key[KEY_PATH] = wait_path(&w->paths, h->stack);
-	lock = hit_state(h) == MS_USER_LOCK;
-	rest = lock ? wait_path_rest(&w->paths, key[KEY_PATH]) : REST_NONE;
-	key[KEY_REASON] = wait_text_key(w, rest == REST_IDLE   ? IDLE_RUNTIME :
-					   rest == REST_ASLEEP ? reason_descs[REASON_TIMER].uname :
-								 wait_reason_name(h));
+	lock = hit_state(h) == MS_USER_LOCK && !reason_is_rest(hit_reason(h));
+	key[KEY_REASON] = wait_text_key(w, wait_reason_name(h));
 	key[KEY_HEADING] = hit_state(h) == MS_WAIT_CPU ? wait_text_key(w, WAIT_FOR_CPU) :
 							 key[KEY_REASON];
-	key[KEY_LOCK] = wait_text_key(w, lock && !rest ?
+	key[KEY_LOCK] = wait_text_key(w, lock ?
 				      lock_set_name(&ws->locks, lock_set_id(&ws->locks, h)) : "");
 	wait_report_add(w, h, key);
 }
@@ -52,7 +45,7 @@ static bool is_no_work(const struct wait_report *w, const struct wait_sum *s)
 {
 	const char *reason = wait_key_text(w, s->key[KEY_HEADING]);
 
-	return !strcmp(reason, reason_descs[REASON_NO_WORK].uname) || !strcmp(reason, IDLE_RUNTIME);
+	return !strcmp(reason, reason_descs[REASON_NO_WORK].uname) || !strcmp(reason, reason_descs[REASON_RUNTIME_IDLE].uname);
 }
 
 static const char *path_of(struct wait_report *w, const struct wait_sum *s)

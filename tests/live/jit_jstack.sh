@@ -55,6 +55,11 @@ test_vm()
 	"$er_print" -filters "TID==$(($(cat tid)))" -waits blocked.er >waits 2>&1
 	check_that "$1: Thread.sleep() is a timer, not a lock" \
 		"$(time_of timer) > 4.5 && $(time_of "user lock") < 0.1" "$(cat waits)"
+	"$er_print" -filters "TID==$(($(cat tid)))" -longest -wakers blocked.er >waits 2>&1
+	"$er_print" -filters "TID==$(($(cat tid))) && REASON == TIMER" -waits blocked.er >timer 2>&1
+	check_that "$1: and so in -longest, in -wakers and for filters" \
+		"$(grep -cE '^ *[0-9.]+ +[0-9]{2,}\.[0-9]+  java.* timer ' waits) >= 10 && $(grep -c 'user lock ' waits) == 0 && $(grep -c 'timer; waited in' waits) >= 1 &&
+$(awk '/<Total>/ { print $1 }' timer) > 4.5" "$(cat waits timer)"
 	kill "$pid" && wait "$pid" 2>/dev/null
 	pid=
 }

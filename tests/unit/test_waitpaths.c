@@ -184,6 +184,15 @@ static void test_lock_kinds(void **state)
 	fixture_free(&o);
 }
 
+static size_t rows_with(const struct table *t, size_t column, const char *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->rows.len; i++)
+		n += !strcmp(t->rows.data[i].cells[column].s, text);
+	return n;
+}
+
 /* Idle worker threads of a runtime do not wait for a lock, nor do those that sleep; its other threads may. */
 static void test_idle_runtimes(void **state)
 {
@@ -223,6 +232,12 @@ static void test_idle_runtimes(void **state)
 	assert_int_equal(view_locks(&o.view, true, &t, &o.diag), 0);
 	assert_int_equal(row_of(&t, "<Total>")->cells[0].i, 4 * 4 * MS);
 	assert_true(noted(&t, "0.032 sec. in which threads of language runtimes"));
+	table_free(&t);
+	assert_int_equal(view_longest(&o.view, &t, &o.diag), 0);
+	assert_int_equal(t.rows.len, 6);
+	assert_int_equal(rows_with(&t, 3, "timer"), 2);
+	assert_int_equal(rows_with(&t, 3, "user lock"), 4);
+	assert_true(noted(&t, "idle workers of language runtimes"));
 	table_free(&t);
 	fixture_free(&o);
 }

@@ -2,7 +2,7 @@
 // Who ended waits and who had the CPU meanwhile, with er_print's names for what is no thread.
 import { FLAG } from './data.js'
 import { defaults } from './store.js'
-import { isIdle } from './range.js'
+import { atRest, isIdle } from './range.js'
 import { eachEvent } from './walk.js'
 import { addWait, finishWaits, noWaits, waitCounting } from './waits.js'
 
@@ -31,7 +31,7 @@ export function causeName(data, c) {
 function interruptName(data, c) {
 	const lock = data.states[c.state].name === 'USER_LOCK', reason = data.reasons[c.reason] ? data.reasons[c.reason].name : ''
 	if (c.flags & FLAG.timer)
-		return lock ? TIMEOUT : '<timer>'
+		return lock && !atRest(data, c) ? TIMEOUT : '<timer>'
 	if (['DISK', 'FAULT', 'WRITEBACK'].includes(reason))
 		return '<disk>'
 	if (reason === 'TIMER' || reason === 'NETWORK')

@@ -3,6 +3,7 @@
 // the lock, who let go. Locks of one program that were waited for with a common stack are one row.
 import { FLAG } from './data.js'
 import { TIMEOUT, hasNames, kindName, wakerName } from './blame.js'
+import { atRest } from './range.js'
 import { addWait, finishWaits, mergeWaits, noWaits } from './waits.js'
 import { eachEvent } from './walk.js'
 
@@ -12,14 +13,14 @@ function gather(data, state, places) {
 	const sums = new Map(), names = data.threads.map(kindName), ret = { sums: null, idle: 0 }
 	const classes = Uint8Array.from(data.classes, c => data.states[c.state].name === 'USER_LOCK' ? 1 : 0)
 	eachEvent(data, state, (chunk, i, row) => {
-		const c = data.classes[chunk.cls[i]], holder = data.threads[chunk.holder[row] - 1], us = chunk.weight[i]
+		const c = data.classes[chunk.cls[i]], holder = data.threads[chunk.holder[row] - 1]
+		if (atRest(data, c)) {
+			ret.idle += chunk.weight[i]
+			return
+		}
 		const s = noWaits({ lock: lockOf[chunk.first + i] - 1, waiter: names[chunk.thread[i]], stack: locks.of[chunk.path[i]],
 			holder: holder && (holder.comm !== null || !hasNames(data, holder.exp)) ? names[holder.index] : '',
 			waker: wakerName(data, names, chunk, row, c), wakerStack: 0 })
-		if (locks.stacks[s.stack][3]) {
-			ret.idle += us
-			return
-		}
 		if (chunk.waker[row] && !(c.flags & (FLAG.openEnd | FLAG.rest | FLAG.irq)) && chunk.wakerPath[row])
 			s.wakerStack = locks.of[chunk.wakerPath[row] - 1]
 		const key = Object.values(s).join('\n')

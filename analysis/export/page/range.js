@@ -77,10 +77,16 @@ export function topWaits(data, state, sums) {
 	return top
 }
 
+// Whether a thread waits for nobody. A language runtime sleeps, and waits for work, in state USER_LOCK.
+export function atRest(data, c) {
+	const reason = data.reasons[c.reason]
+	return !!reason && ['TIMER', 'NO_WORK', 'RUNTIME_IDLE'].includes(reason.name)
+}
+
 // Whether waits of this class do not hold a program up: a timer, or a worker without work.
 export function isIdle(data, c) {
 	const reason = data.reasons[c.reason]
-	return data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'TIMER', 'NO_WORK', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))
+	return atRest(data, c) || data.states[c.state].name === 'SLEEP' && (!reason || ['NONE', 'POLL', 'CHILD', 'SIGNAL'].includes(reason.name))
 }
 
 // Adds up by thread who held what these kinds of waits waited for, and who ended them.

@@ -15,21 +15,12 @@ export function reasonName(data, reason) {
 	return data.reasons[reason] ? data.reasons[reason].uname : 'unknown'
 }
 
-// Idle threads of a language runtime wait for a lock that belongs to the runtime, and some that sleep for one, too.
-const IDLE_RUNTIME = 'no work, in a language runtime', AT_REST = { idle: 1, asleep: 2 }
-
-// The reason of a wait, as er_print -waits has it. `places` is what places.js read.
-function reasonOfWait(data, places, c, path) {
-	const { locks } = places || {}, rest = locks && data.states[c.state].name === 'USER_LOCK' && locks.stacks[locks.of[path]][3]
-	return rest === AT_REST.idle ? IDLE_RUNTIME : rest === AT_REST.asleep ? data.reasons.find(r => r && r.name === 'TIMER').uname : causeName(data, c)
-}
-
 // Sums of waits, the largest first: by state, reason and system call, or by reason only.
 export function waitRows(page, byReason) {
-	const { data, state } = page, rows = new Map(), counting = waitCounting(page), places = page.places.known && page.places.get()
+	const { data, state } = page, rows = new Map(), counting = waitCounting(page)
 	const keys = data.classes.map(c => `${c.state} ${c.reason} ${c.syscall} ${c.flags & FLAG.rest}`)
 	eachEvent(data, state, (chunk, i) => {
-		const cls = chunk.cls[i], c = data.classes[cls], key = byReason ? reasonOfWait(data, places, c, chunk.path[i]) : keys[cls]
+		const cls = chunk.cls[i], c = data.classes[cls], key = byReason ? causeName(data, c) : keys[cls]
 		let row = rows.get(key)
 		if (!row)
 			rows.set(key, row = noWaits({ key, state: c.state, reason: c.reason, call: c.call || '', rest: !byReason && !!(c.flags & FLAG.rest) }))
