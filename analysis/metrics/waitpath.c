@@ -264,20 +264,6 @@ static enum er_lock kind_of(struct wait_paths *wp, uint32_t func)
 	return wp->kinds.data[func] - 1;
 }
 
-enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
-{
-	const uint32_t *funcs;
-	size_t n = wait_path_funcs(wp, path, &funcs);
-
-	for (size_t i = 0; i < n; i++) {
-		enum er_lock kind = kind_of(wp, funcs[i]);
-
-		if (kind)
-			return kind;
-	}
-	return ER_LOCK_UNKNOWN;
-}
-
 static unsigned roles_of(struct wait_paths *wp, uint32_t func)
 {
 	if (func == WAIT_PATH_FOLDED)
@@ -299,6 +285,22 @@ static unsigned path_roles(struct wait_paths *wp, uint32_t path)
 	for (size_t i = 0; i < n; i++)
 		roles |= roles_of(wp, funcs[i]);
 	return roles;
+}
+
+enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
+{
+	const uint32_t *funcs;
+	size_t n = wait_path_funcs(wp, path, &funcs);
+
+	if (path_roles(wp, path) & ROLE_TAKEN)
+		return ER_LOCK_UNKNOWN;
+	for (size_t i = 0; i < n; i++) {
+		enum er_lock kind = kind_of(wp, funcs[i]);
+
+		if (kind)
+			return kind;
+	}
+	return ER_LOCK_UNKNOWN;
 }
 
 /* Events first: a condition variable takes its mutex again before it returns. */

@@ -54,7 +54,10 @@ uint32_t wait_path(struct wait_paths *wp, uint32_t stack);
 size_t wait_path_funcs(const struct wait_paths *wp, uint32_t path, const uint32_t **ret);
 /* The function that took the lock (waitroles.h); NULL: unknown. */
 const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path);
-/* What the function nearest to the leaf tells of it (waitroles.h); ER_LOCK_UNKNOWN: none does. */
+/*
+ * What the function nearest to the leaf tells of it (waitroles.h). ER_LOCK_UNKNOWN: none does, or the lock is one that
+ * waits by an event.
+ */
 enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path);
 /* What a wait in state USER_LOCK with this path was for (waitroles.h). */
 enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path);

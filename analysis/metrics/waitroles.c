@@ -31,8 +31,15 @@ static const char *const lock_names[] = {
 	"*acquire_lock*", "lock_*", "*_lock", "runtime.lock2",
 };
 
-/* Locks that wait by a semaphore or a condition variable: those of PostgreSQL, the interpreter lock of Python. */
-static const char *const taken_names[] = { "*LockAcquire*", "*SemaphoreLock*", "take_gil" };
+/*
+ * Locks that wait by a semaphore or a condition variable: those of PostgreSQL, the interpreter lock of Python, and
+ * Java's: monitors (synchronized), and the locks of java.util.concurrent.
+ */
+static const char *const taken_names[] = {
+	"*LockAcquire*", "*SemaphoreLock*", "take_gil", "ObjectMonitor::enter*", "ObjectMonitor::EnterI*",
+	"ObjectMonitor::ReenterI*", "ObjectMonitor::reenter*", "*java.util.concurrent.locks.*Lock*lock*",
+	"*java.util.concurrent.locks.StampedLock.*Lock*",
+};
 
 /*
  * Functions of POSIX and the C library's own names for their parts. A condition variable takes its mutex
@@ -49,13 +56,36 @@ static const struct {
 	{ "__new_sem_*wait*", ER_LOCK_SEMAPHORE },
 };
 
-static bool is_libc(const struct loadobj *o)
+static bool matches_any(const char *name, const char *const *patterns, size_t n)
 {
-	for (size_t i = 0; i < sizeof(libc_files) / sizeof(libc_files[0]); i++) {
-		if (!fnmatch(libc_files[i], base_name(o->path), 0))
+	for (size_t i = 0; i < n; i++) {
+		if (!fnmatch(patterns[i], name, 0))
 			return true;
 	}
 	return false;
+}
+
+static bool is_libc(const struct func *f)
+{
+	return matches_any(base_name(f->obj->path), libc_files, sizeof(libc_files) / sizeof(libc_files[0]));
+}
+
+/* Whether the function belongs to what makes locks for Java programs: the virtual machine, its stubs, its library. */
+static bool is_java_library(const struct func *f)
+{
+	static const char *const names[] = { "*java.util.concurrent.locks.*", "*.misc.Unsafe.park*", "Unsafe_Park",
+					     "ObjectMonitor::*", "StubRoutines*", "* Runtime1 stub",
+					     "*complete_monitor_locking*" };
+
+	return !strcmp(base_name(f->obj->path), "libjvm.so") || matches_any(f->name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* Whether a method of Java called this function, so that one took the lock even if the stack does not show it. */
+static bool is_called_by_java(const struct func *f)
+{
+	static const char *const names[] = { "ObjectMonitor::[Ee]nter*", "ObjectMonitor::wait", "Unsafe_Park" };
+
+	return matches_any(f->name, names, sizeof(names) / sizeof(names[0]));
 }
 
 /* The function of an id; NULL for WAIT_PATH_FOLDED. */
@@ -66,23 +96,20 @@ static const struct func *func_of(const struct session *s, uint32_t id)
 
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n)
 {
+	const struct func *of_java = NULL;
+	bool by_java = false;
+
 	for (size_t i = 0; i < n; i++) {
 		const struct func *f = func_of(s, funcs[i]);
 
-		if (f && !f->obj->kernel && !(f->flags & FUNC_PSEUDO) && f->name[0] != '<' &&
-		    !is_libc(f->obj))
+		if (!f || f->obj->kernel || f->flags & FUNC_PSEUDO || f->name[0] == '<' || is_libc(f))
+			continue;
+		if (!is_java_library(f))
 			return f;
+		of_java = of_java ? of_java : f;
+		by_java |= is_called_by_java(f);
 	}
-	return NULL;
-}
-
-static bool matches_any(const struct func *f, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!fnmatch(names[i], f->name, 0))
-			return true;
-	}
-	return false;
+	return by_java ? NULL : of_java;
 }
 
 unsigned func_roles(const struct func *f)
@@ -91,11 +118,11 @@ unsigned func_roles(const struct func *f)
 
 	if (f->obj->kernel)
 		return 0;
-	if (matches_any(f, event_names, sizeof(event_names) / sizeof(event_names[0])))
+	if (matches_any(f->name, event_names, sizeof(event_names) / sizeof(event_names[0])))
 		roles |= ROLE_EVENT;
-	if (matches_any(f, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
+	if (matches_any(f->name, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
 		roles |= ROLE_LOCK;
-	if (matches_any(f, taken_names, sizeof(taken_names) / sizeof(taken_names[0])))
+	if (matches_any(f->name, taken_names, sizeof(taken_names) / sizeof(taken_names[0])))
 		roles |= ROLE_TAKEN;
 	return roles;
 }

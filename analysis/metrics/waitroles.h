@@ -17,8 +17,8 @@ struct func;
 struct session;
 
 /*
- * The function that took the lock: the first one of a program outside the C library, in
- * function ids leaf first. NULL: the stack has none.
+ * The function that took the lock: the first one of a program outside the C library, and outside Java's virtual machine
+ * and its java.util.concurrent.locks if there is one; in function ids leaf first. NULL: the stack has none.
  */
 const struct func *wait_taker(const struct session *s, const uint32_t *funcs, size_t n);
 

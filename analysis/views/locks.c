@@ -197,22 +197,20 @@ static const char *waker_of(struct wait_report *w, const struct wait_sum *s)
 
 /*
  * The function that takes a lock, according to the stacks of its waits. There may be one
- * function, several, or none.
+ * function, several, or none. A method that was interpreted, and then compiled, is one.
  */
 static const char *taken_in(struct locks *ls, uint32_t lock)
 {
-	const struct func *taker = NULL;
+	const char *taker = NULL;
 
 	listing_for_each(i, &ls->waits, lock) {
 		const struct func *f = wait_path_taker(&ls->w.paths, ls->w.bag.sums.data[*i].key[KEY_PATH]);
 
-		if (f && taker && f != taker)
+		if (f && taker && strcmp(func_name(ls->w.v, f), taker))
 			return "several functions";
-		taker = f ? f : taker;
+		taker = f ? func_name(ls->w.v, f) : taker;
 	}
-	if (!taker)
-		return "a function that no stack shows";
-	return func_name(ls->w.v, taker);
+	return taker ? taker : "a function that no stack shows";
 }
 
 /* What its waits were for: "mutex", …; "lock" if no stack tells, or if they differ. */

@@ -121,12 +121,19 @@ static void test_taker(void **state)
 		{ "main>0x7000010>k:futex_wait", "lock at 0x2000, taken in main" },
 		{ "0x7000030>0x7000020>k:futex_wait",
 		  "lock at 0x3000, taken in a function that no stack shows" },
+		{ "StubRoutines (1)>void App.f>void java.util.concurrent.locks.ReentrantLock.lock>"
+		  "void java.util.concurrent.locks.LockSupport.park>void jdk.internal.misc.Unsafe.park>0x8000010>k:futex_wait",
+		  "lock at 0x4000, taken in void App.f" },
+		/* An interpreted caller that is not known; and a lock of the virtual machine. */
+		{ "0x8000030>Unsafe_Park>0x8000010>k:futex_wait",
+		  "lock at 0x5000, taken in a function that no stack shows" },
 	};
 	struct table t = { 0 };
 	struct opened o;
 
 	fixture_new(&o);
 	exp_builder_segment(o.builder, "/lib/x86_64-linux-gnu/libc.so.6", 0x7000000, 0x1000, 0);
+	exp_builder_segment(o.builder, "/usr/lib/jvm/lib/server/libjvm.so", 0x8000000, 0x1000, 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		lock_wait(&o, rows[i].stack, 0x1000 * (i + 1), 0);
 	fixture_open(&o);
@@ -157,6 +164,9 @@ static void test_lock_kinds(void **state)
 		{ "main>pthread_barrier_wait>k:futex_wait", "barrier" },
 		{ "main>__pthread_clockjoin_ex>k:futex_wait", "join" },
 		{ "main>my_sem_wait>k:futex_wait", "lock" },
+		{ "main>LWLockAcquire>PGSemaphoreLock>sem_wait>k:futex_wait", "lock" },
+		{ "void App.f>ObjectMonitor::enter>pthread_cond_wait>k:futex_wait", "lock" },
+		{ "void App.f>ObjectMonitor::wait>pthread_cond_wait>k:futex_wait", "condition variable" },
 		{ "main>k:pthread_mutex_lock>k:futex_wait", "lock" },
 	};
 	struct table t = { 0 };
