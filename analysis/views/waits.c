@@ -45,7 +45,8 @@ static bool is_no_work(const struct wait_report *w, const struct wait_sum *s)
 {
 	const char *reason = wait_key_text(w, s->key[KEY_HEADING]);
 
-	return !strcmp(reason, reason_descs[REASON_NO_WORK].uname) || !strcmp(reason, reason_descs[REASON_RUNTIME_IDLE].uname);
+	return !strcmp(reason, reason_descs[REASON_NO_WORK].uname) ||
+	       !strcmp(reason, reason_descs[REASON_RUNTIME_IDLE].uname);
 }
 
 static const char *path_of(struct wait_report *w, const struct wait_sum *s)
