@@ -13,6 +13,7 @@
 #define BEGIN_BPF_H
 
 #include "bpf/edge.bpf.h"
+#include "bpf/residual.bpf.h"
 #include "bpf/sample.bpf.h"
 
 /* True if the thread is running as er_switch sees it. on_cpu changes just after the tracepoint. */
@@ -82,7 +83,7 @@ static __always_inline void begin_reset(struct er_thread *t)
 /* From here on its edges count again. One that began to exit during the pause is awaited. */
 static __always_inline void begin_reopen(struct er_thread *t, struct er_cpu *c)
 {
-	if (__sync_fetch_and_and(&t->state, ~(THREAD_CLOSED | THREAD_SAMPLED)) & THREAD_DYING)
+	if (__sync_fetch_and_and(&t->state, ~THREAD_CLOSED) & THREAD_DYING)
 		__sync_fetch_and_add(&c->dying, 1);
 }
 
@@ -105,6 +106,7 @@ static __always_inline void begin_thread(struct er_thread *t, struct task_struct
 		edge_since_birth(t, p, clk);
 	/* Threads that are already dead are ignored. */
 	t->state |= dead ? THREAD_KNOWN | THREAD_CLOSED : THREAD_KNOWN;
+	residual_begin(t, p, thread_user(t, p));
 	if (closed)
 		begin_reopen(t, c);
 }
@@ -114,6 +116,7 @@ static __always_inline void begin_child(struct er_thread *t, struct task_struct 
 					struct task_struct *parent)
 {
 	total_begin(t, p, p->start_time - er_offset);
+	residual_begin(t, p, 0);
 	t->run0 = t->delay = 0;
 	t->total_flags = ER_TOTAL_BORN;
 	t->state |= THREAD_KNOWN;

@@ -105,7 +105,7 @@ static __always_inline void cut_states(struct seq_file *seq, struct er_cpu *c,
 static __always_inline void cut_thread(struct seq_file *seq, struct er_cpu *c,
 				       struct task_struct *p, struct er_thread *t)
 {
-	__u64 clk = clock_now(), sum = run_time_now(p, clk);
+	__u64 clk = clock_now(), sum = run_time_now(p, clk), ran;
 	struct er_thread *copy;
 	__u32 key = 0;
 
@@ -113,9 +113,10 @@ static __always_inline void cut_thread(struct seq_file *seq, struct er_cpu *c,
 	if (!copy || !(t->state & THREAD_KNOWN) || t->state & THREAD_CLOSED)
 		return;
 	cut_copy(copy, t);
+	ran = last_run(copy);
 	if (er_states && copy->where != WHERE_UNKNOWN)
 		cut_states(seq, c, p, copy, clk, sum);
-	end_residual(seq, c, p, t, sum);
+	end_residual(seq, c, p, t, sum, thread_user(copy, p), ran);
 }
 
 #endif

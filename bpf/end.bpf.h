@@ -130,19 +130,24 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 		er_lost(c, ER_KIND_TOTAL, r->h.time_ns, r->task.tgid, r->task.tid);
 }
 
-/* Write the residual into the file, which has room: the loader reads it in small pieces. */
+/*
+ * Write the residual into the file, which has room: the loader reads it in small pieces. `user` is thread_user now,
+ * `ran` was last_run before the open wait was closed.
+ */
 static __always_inline void end_residual(struct seq_file *seq, struct er_cpu *c,
-					 struct task_struct *p, struct er_thread *t, __u64 sum)
+					 struct task_struct *p, struct er_thread *t, __u64 sum, __u64 user,
+					 __u64 ran)
 {
 	__u64 weight = thread_take(t, sum);
-	struct er_clock r = {};
+	struct er_residual r = {};
 
-	if (!weight || er_only_locks)
-		return;
-	fill_residual(&r, p, t, c, p->pid);
-	r.weight = weight;
-	if (!last_write(seq, &r, sizeof(r)))
-		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.task.tgid, r.task.tid);
+	if (weight && !er_only_locks) {
+		r.at.weight = weight;
+		fill_residual(&r, p, t, c, p->pid, user, ran);
+		if (!last_write(seq, &r, sizeof(r)))
+			er_lost(c, ER_KIND_CLOCK, r.at.h.time_ns, r.at.task.tgid, r.at.task.tid);
+	}
+	residual_begin(t, p, user);
 }
 
 #endif

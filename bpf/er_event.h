@@ -22,12 +22,13 @@
 #include "bpf/place.h"
 #include "bpf/points.h"
 #include "bpf/ran.h"
+#include "bpf/record.h"
 #include "bpf/unwind.h"
 
 enum er_kind {
 	ER_KIND_STACK,    /* struct er_stack: a stack not sent before */
 	ER_KIND_CLOCK,    /* struct er_clock: a clock sample */
-	ER_KIND_RESIDUAL, /* struct er_clock: CPU time of a thread since its last sample, */
+	ER_KIND_RESIDUAL, /* struct er_residual: CPU time of a thread since its last sample, */
 			  /* sent when the thread or the recording ends; numbered and */
 			  /* counted (produced, lost) with CLOCK */
 	ER_KIND_WAIT,     /* struct er_wait: a wait that sample points or tracing chose */
@@ -51,19 +52,6 @@ enum {
 	ER_MAX_KERNEL_FRAMES = 255,
 	ER_MAX_USER_FRAMES = ER_UNWIND_FRAMES,
 	ER_MAX_FRAMES = ER_MAX_KERNEL_FRAMES + ER_MAX_USER_FRAMES,
-};
-
-struct er_header {
-	__u32 kind;
-	__u32 seq;
-	__u64 time_ns; /* CLOCK_MONOTONIC */
-};
-
-/* The thread of a record. Every record except a stack has this directly after its header. */
-struct er_task {
-	__u64 start_time; /* of the process (group leader); with tgid it identifies the process */
-	__u32 tgid, tid;  /* PID and TID in the initial PID namespace */
-	char comm[16];    /* name of the thread at this time; bytes after the NUL are undefined */
 };
 
 enum er_stack_flags {
@@ -130,7 +118,7 @@ enum er_clock_flags {
 	ER_CLOCK_KTHREAD = 1 << 1,   /* a thread without an address space */
 	ER_CLOCK_IDLE = 1 << 2,      /* the CPU was idle; weight is time, not CPU time */
 	ER_CLOCK_UNSAMPLED = 1 << 3, /* a residual: no sample since birth or exec */
-	ER_CLOCK_SYSTEM = 1 << 4,    /* with UNSAMPLED: time in the kernel; not from BPF */
+	ER_CLOCK_SPLIT = 1 << 4,     /* with UNSAMPLED: er_residual.system_ns is known */
 };
 
 struct er_clock {
@@ -138,9 +126,17 @@ struct er_clock {
 	struct er_task task;
 	__u64 stack;      /* id; 0: none */
 	__u64 weight;     /* the thread's CPU time in ns since its last record; may be 0 */
-	__u32 cpu;        /* of the ring and number; a residual's thread may have run elsewhere */
+	__u32 cpu;        /* of the ring and number */
 	__u32 flags;
 	__u64 goroutine;  /* Go's number of it; 0: none, or not known */
+};
+
+/* CPU time of a thread that no sample represents (residual.bpf.h). */
+struct er_residual {
+	struct er_clock at;  /* stack and mode: of one of its samples, chosen at random; UNSAMPLED: it has none */
+	__u64 ran_ns;        /* when the sample was taken; UNSAMPLED: a moment of the time that it is about */
+	__u64 system_ns;     /* SPLIT: the part of the weight in the kernel */
+	__u32 ran_cpu, pad;  /* the sample's CPU; UNSAMPLED: the last that the thread had */
 };
 
 enum { ER_MAX_COUNTERS = 16 };
@@ -417,6 +413,7 @@ _Static_assert(sizeof(struct er_total) == 400, "ring contract");
 _Static_assert(sizeof(struct er_stack) == 48, "ring contract");
 _Static_assert(ER_MAX_USER_FRAMES == 1536, "ring contract");
 _Static_assert(sizeof(struct er_clock) == 80, "ring contract");
+_Static_assert(sizeof(struct er_residual) == 104, "ring contract");
 _Static_assert(sizeof(struct er_counter) == 104, "ring contract");
 _Static_assert(sizeof(struct er_probe) == 88 + 8 * ER_PROBE_VALUES, "ring contract");
 _Static_assert(sizeof(struct er_heap) == 112, "ring contract");

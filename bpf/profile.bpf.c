@@ -459,7 +459,7 @@ int er_end(struct bpf_iter__task *ctx)
 	struct task_struct *p = ctx->task;
 	struct er_cpu *c = er_this_cpu();
 	struct er_thread *t;
-	__u64 clk, sum;
+	__u64 clk, sum, ran;
 
 	barrier_var(seq); /* before any branch: see task_rq */
 	if (!p || !c || thread_ignored(p))
@@ -467,6 +467,7 @@ int er_end(struct bpf_iter__task *ctx)
 	clk = clock_now();
 	sum = run_time_now(p, clk);
 	t = thread_get(p, leader_start(p));
+	ran = t ? last_run(t) : 0;
 	if (!t || !thread_know(t, p, sum)) {
 		__sync_fetch_and_add(&c->counts.no_storage, 1);
 		return 0;
@@ -476,7 +477,7 @@ int er_end(struct bpf_iter__task *ctx)
 	thread_close(t, c);
 	if (er_states)
 		end_states(seq, c, p, t, clk, sum);
-	end_residual(seq, c, p, t, sum);
+	end_residual(seq, c, p, t, sum, thread_user(t, p), ran);
 	t->where = WHERE_UNKNOWN; /* er_waking has nothing to note for it any more */
 	return 0;
 }

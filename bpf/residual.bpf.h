@@ -1,32 +1,120 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Residuals: the CPU time of a thread since its last sample. Sent when the thread or the
- * recording ends.
+ * Residuals: the CPU time of a thread that no sample represents, which is that since its last sample. Sent when the
+ * thread, a segment or the recording ends.
+ *
+ * Of a thread with samples the residual is more time of one of them. Of others it gets a moment of the time that it is
+ * about: of 300 threads that take turns on a CPU, a hundred have no sample within two seconds, and all of their time
+ * at the end of these would be more than the CPU has. A thread that was switched out twice at most ran in one piece,
+ * so its moment is known.
  */
 #ifndef RESIDUAL_BPF_H
 #define RESIDUAL_BPF_H
 
 #include "bpf/er.bpf.h"
+#include "bpf/split.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* The last sample is valid only for the program that ran then, not for one executed since. */
-static __always_inline bool sample_holds(const struct er_thread *t, struct task_struct *p)
+enum { FEW_SWITCHES = 2 };
+
+static __always_inline __u32 thread_switches(const struct task_struct *p)
 {
-	return t->state & THREAD_SAMPLED && t->exec_id == p->self_exec_id;
+	return p->nvcsw + p->nivcsw;
 }
 
-static __always_inline void fill_residual(struct er_clock *r, struct task_struct *p,
-					  const struct er_thread *t, struct er_cpu *c, __u32 tid)
+/* The thread's time in user mode so far, in the measure of residual_modes. */
+static __always_inline __u64 thread_user(const struct er_thread *t, const struct task_struct *p)
 {
-	r->h.kind = ER_KIND_RESIDUAL;
-	r->h.seq = er_number(c, ER_KIND_CLOCK);
-	r->h.time_ns = bpf_ktime_get_ns();
-	task_fill(&r->task, p, t->start_time, tid);
-	r->stack = sample_holds(t, p) ? t->stack : 0;
-	r->cpu = bpf_get_smp_processor_id();
-	r->flags = sample_holds(t, p) ? t->flags : ER_CLOCK_UNSAMPLED;
+	return er_split ? t->split_user : p->utime;
+}
+
+/* From here on the next residual counts. `user` is thread_user now. */
+static __always_inline void residual_begin(struct er_thread *t, const struct task_struct *p, __u64 user)
+{
+	t->nsamples = 0;
+	t->exec_id = p->self_exec_id;
+	t->chosen_ns = bpf_ktime_get_ns();
+	t->nswitches = thread_switches(p);
+	t->user = user;
+	t->system = p->stime;
+}
+
+/* The samples are valid only for the program that ran then, not for one executed since. */
+static __always_inline bool samples_hold(const struct er_thread *t, const struct task_struct *p)
+{
+	return t->nsamples && t->exec_id == p->self_exec_id;
+}
+
+/* When the thread was last on a CPU, as far as its edges tell. */
+static __always_inline __u64 last_run(const struct er_thread *t)
+{
+	bool off = er_states && (t->where == WHERE_BLOCKED || t->where == WHERE_QUEUED);
+
+	return off ? clock_monotonic(t->since) : bpf_ktime_get_ns();
+}
+
+/* The CPU that the thread is on, or was last on. */
+static __always_inline __u32 last_cpu(struct task_struct *p)
+{
+	struct rq *rq = task_rq_copy(p);
+
+	return rq ? BPF_CORE_READ(rq, cpu) : bpf_get_smp_processor_id();
+}
+
+/* `ran` is last_run. */
+static __always_inline __u64 random_moment(const struct er_thread *t, const struct task_struct *p, __u64 ran)
+{
+	__u64 from = t->chosen_ns;
+
+	if (t->exec_id != p->self_exec_id || from >= ran || thread_switches(p) - t->nswitches <= FEW_SWITCHES)
+		return ran;
+	return from + ((ran - from) >> 16) * (bpf_get_prandom_u32() & 0xffff);
+}
+
+/*
+ * The part in the kernel: exactly, or by the kernel's times, which may be ticks, so that a short-lived thread often
+ * has none.
+ */
+static __always_inline void residual_modes(struct er_residual *r, const struct er_thread *t,
+					   const struct task_struct *p, __u64 user)
+{
+	__u64 weight = r->at.weight, system = p->stime - t->system;
+
+	user -= t->user;
+	if (er_split) {
+		r->system_ns = weight > user ? weight - user : 0;
+	} else {
+		__u64 both = (user + system) >> 12;
+
+		if (!both)
+			return;
+		r->system_ns = weight * (system >> 12) / both;
+	}
+	r->at.flags |= ER_CLOCK_SPLIT;
+}
+
+static __always_inline void fill_residual(struct er_residual *r, struct task_struct *p,
+					  const struct er_thread *t, struct er_cpu *c, __u32 tid, __u64 user,
+					  __u64 ran)
+{
+	r->at.h.kind = ER_KIND_RESIDUAL;
+	r->at.h.seq = er_number(c, ER_KIND_CLOCK);
+	r->at.h.time_ns = bpf_ktime_get_ns();
+	task_fill(&r->at.task, p, t->start_time, tid);
+	r->at.cpu = bpf_get_smp_processor_id();
+	if (samples_hold(t, p)) {
+		r->at.stack = t->stack;
+		r->at.flags = t->flags;
+		r->ran_ns = t->chosen_ns;
+		r->ran_cpu = t->chosen_cpu;
+	} else {
+		r->at.flags = ER_CLOCK_UNSAMPLED;
+		r->ran_ns = random_moment(t, p, ran);
+		r->ran_cpu = last_cpu(p);
+		residual_modes(r, t, p, user);
+	}
 	if (p->flags & TASK_PF_KTHREAD)
-		r->flags |= ER_CLOCK_KTHREAD;
+		r->at.flags |= ER_CLOCK_KTHREAD;
 }
 
 static __always_inline void residual_send(struct task_struct *p, struct er_thread *t,
@@ -34,14 +122,14 @@ static __always_inline void residual_send(struct task_struct *p, struct er_threa
 {
 	__u64 weight = thread_take(t, sum);
 	void *ring = er_this_ring();
-	struct er_clock r = {};
+	struct er_residual r = {};
 
 	if (!weight || er_only_locks)
 		return;
-	fill_residual(&r, p, t, c, t->tid);
-	r.weight = weight;
+	r.at.weight = weight;
+	fill_residual(&r, p, t, c, t->tid, thread_user(t, p), bpf_ktime_get_ns());
 	if (!ring || bpf_ringbuf_output(ring, &r, sizeof(r), er_wakeup(ring)))
-		er_lost(c, ER_KIND_CLOCK, r.h.time_ns, r.task.tgid, r.task.tid);
+		er_lost(c, ER_KIND_CLOCK, r.at.h.time_ns, r.at.task.tgid, r.at.task.tid);
 }
 
 #endif

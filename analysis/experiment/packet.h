@@ -173,6 +173,9 @@ static inline bool reason_is_rest(int64_t reason)
 	return reason == REASON_TIMER || reason == REASON_NO_WORK || reason == REASON_RUNTIME_IDLE;
 }
 
+/* Field SEQ of a packet that has another CPU than its record was numbered on. */
+#define SEQ_NONE UINT32_MAX
+
 /* Field WFLAGS. The values are on disk. */
 enum er_wflag {
 	WFLAG_TRACED = 1 << 0,     /* recorded because of its length, not by a sample point */

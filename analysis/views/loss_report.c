@@ -61,7 +61,7 @@ static void rings_read(struct loss_report *a, const struct experiment *e, const 
 		uint64_t c = packet_int(&p, cpu);
 		enum er_ring kind = ring_of_packet(of_stream, &p, state, flags);
 
-		if (!seq.offset || c >= CPUS_MAX || kind == ER_RINGS)
+		if (!seq.offset || c >= CPUS_MAX || kind == ER_RINGS || (uint32_t)packet_int(&p, seq) == SEQ_NONE)
 			continue;
 		while (a->by_cpu.len <= c)
 			vec_push(&a->by_cpu, (struct ring){ 0 });

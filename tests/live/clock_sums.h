@@ -67,7 +67,8 @@ static inline void on_record(void *ctx, int cpu, const void *record, size_t size
 		t.badsize += size != sizeof(struct er_command);
 		t.per_cpu[cpu][2]++;
 	} else {
-		t.badsize += size != sizeof(struct er_clock);
+		t.badsize += size != (h->kind == ER_KIND_RESIDUAL ? sizeof(struct er_residual) :
+								    sizeof(struct er_clock));
 		on_clock(cpu, record);
 	}
 }

@@ -10,12 +10,15 @@
 static void give_clock(struct fixture *f, uint32_t tid, uint64_t stack, uint64_t weight,
 		       uint32_t flags, uint64_t time_ns)
 {
-	struct er_clock c = { .h = { .kind = ER_KIND_CLOCK, .seq = f->seq++, .time_ns = time_ns },
-			      .task = { .start_time = 1990, .tid = tid, .comm = "prog",
-					.tgid = flags & ER_CLOCK_KTHREAD ? tid : PID },
-			      .stack = stack, .weight = weight, .cpu = 1, .flags = flags };
+	bool sampled = !(flags & ER_CLOCK_UNSAMPLED);
+	struct er_residual r = { .at = { .h = { .kind = sampled ? ER_KIND_CLOCK : ER_KIND_RESIDUAL,
+						.seq = f->seq++, .time_ns = time_ns },
+					 .task = { .start_time = 1990, .tid = tid, .comm = "prog",
+						   .tgid = flags & ER_CLOCK_KTHREAD ? tid : PID },
+					 .stack = stack, .weight = weight, .cpu = 1, .flags = flags },
+				 .ran_ns = time_ns, .ran_cpu = 1 };
 
-	drain_take(f->drain, 1, &c, sizeof(c));
+	drain_take(f->drain, 1, &r, sampled ? sizeof(r.at) : sizeof(r));
 }
 
 struct clocks {
@@ -286,23 +289,6 @@ static void test_the_last_batch_does_not_wait(void **state)
 	experiment_close(e);
 }
 
-/* Residuals are numbered together with samples, as in BPF. */
-static void test_residuals_count_with_samples(void **state)
-{
-	struct fixture f;
-	struct er_clock residual = { .h = { .kind = ER_KIND_RESIDUAL, .time_ns = 4000 },
-				     .task = { .tgid = PID, .tid = TID }, .weight = 1000,
-				     .flags = ER_CLOCK_UNSAMPLED };
-
-	begin(&f, FOLLOW_ALL, NULL);
-	give_clock(&f, TID, 0, 1000, ER_CLOCK_UNSAMPLED, 4000);
-	drain_take(f.drain, 1, &residual, sizeof(residual));
-	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_CLOCK], 2);
-	assert_int_equal(drain_ring(f.drain, 1)->recorded[ER_KIND_RESIDUAL], 0);
-	assert_int_equal(drain_ring(f.drain, 0)->recorded[ER_KIND_CLOCK], 0);
-	experiment_close(finish(&f));
-}
-
 /* The pc of give_ended's second user frame, which is a return address. */
 #define USER_ROOT (0x401110 - 1)
 
@@ -536,7 +522,6 @@ int main(void)
 		cmocka_unit_test(test_sums_are_exact),
 		cmocka_unit_test(test_stack_may_come_late),
 		cmocka_unit_test(test_the_last_batch_does_not_wait),
-		cmocka_unit_test(test_residuals_count_with_samples),
 		cmocka_unit_test(test_cut_stacks_are_marked),
 		cmocka_unit_test(test_guessed_callers_of_java),
 		cmocka_unit_test(test_frames_are_where_files_were_then),

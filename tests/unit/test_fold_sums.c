@@ -29,12 +29,16 @@ static struct er_total total_of(unsigned i, pid_t pid)
 	return t;
 }
 
+/* The CPUs on which the threads ran in turn; 0: CPU 1. */
+static unsigned residual_cpus;
+
 static void give_thread(struct fixture *f, unsigned i, pid_t pid)
 {
 	struct er_total t = total_of(i, pid);
-	struct er_clock residual = {
-		.h = { .kind = ER_KIND_RESIDUAL, .seq = i, .time_ns = t.h.time_ns }, .task = t.task,
-		.cpu = 1, .weight = 2 * US, .flags = ER_CLOCK_UNSAMPLED,
+	struct er_residual residual = {
+		.at = { .h = { .kind = ER_KIND_RESIDUAL, .seq = i, .time_ns = t.h.time_ns }, .task = t.task,
+			.cpu = 1, .weight = 2 * US, .flags = ER_CLOCK_UNSAMPLED },
+		.ran_ns = t.h.time_ns, .ran_cpu = residual_cpus ? i % residual_cpus : 1,
 	};
 
 	drain_take(f->drain, 1, &t, sizeof(t));
@@ -81,6 +85,24 @@ static void test_times_are_equal(void **state)
 	assert_memory_equal(each.cpu.ticks, sums.cpu.ticks, sizeof(each.cpu.ticks));
 	assert_int_equal(each.waits.ticks[MS_SLEEP], N * (N + 1) / 2);
 	assert_int_equal(each.waits.ticks[MS_WAIT_CPU], 7 * N);
+}
+
+/* Threads on different CPUs have a sum for each, so that each CPU has its time. */
+static void test_sums_by_cpu(void **state)
+{
+	struct result r;
+
+	residual_cpus = 3;
+	r = record(false, 0);
+	residual_cpus = 0;
+	assert_int_equal(r.cpu.n, FOLDS_KEEP + 3);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct seen *s = &r.cpu.s[FOLDS_KEEP + i];
+		unsigned cpu = (FOLDS_KEEP + i) % 3;
+
+		assert_int_equal(s->cpu, cpu);
+		assert_int_equal(s->ticks, 2 * ((N - 1 - cpu) / 3 - (FOLDS_KEEP + i) / 3 + 1));
+	}
 }
 
 /* A sum has the number of its fold, which threads.xml and names.xml have, too. */
@@ -143,7 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times_are_equal),
-		cmocka_unit_test(test_who_has_a_sum),
+		cmocka_unit_test(test_who_has_a_sum), cmocka_unit_test(test_sums_by_cpu),
 		cmocka_unit_test(test_a_process_keeps_its_time),
 		cmocka_unit_test(test_sums_by_process),
 	};

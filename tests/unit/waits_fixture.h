@@ -12,7 +12,7 @@
 /* A clock packet with all its fields. */
 struct seen {
 	int64_t lwp, thread, time, state, ticks, reason, syscall, flags, length, object, holder,
-		holder_pid, waker, waker_pid, waker_stack, uid, goroutine;
+		holder_pid, waker, waker_pid, waker_stack, uid, goroutine, cpu;
 	uint64_t pcs[8];
 	size_t npcs;
 	unsigned size;
@@ -46,7 +46,7 @@ static inline struct seen_list *read_all_packets(struct experiment *e)
 		GET(flags, "WFLAGS"); GET(length, "WLEN"); GET(object, "WOBJ"); GET(holder, "HOLDER");
 		GET(holder_pid, "HOLDERPID"); GET(waker, "WAKER"); GET(waker_pid, "WAKERPID");
 		GET(waker_stack, "WAKERSTACK"); GET(uid, "FRINFO");
-		GET(goroutine, "GOID");
+		GET(goroutine, "GOID"); GET(cpu, "CPUID");
 #undef GET
 		s->size = p.size;
 		ret.ticks[s->state] += s->ticks;

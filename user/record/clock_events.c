@@ -209,33 +209,37 @@ static uint64_t moment(const struct clock_events *ce, uint64_t time_ns)
 	return time_ns < ce->now_ns ? time_ns : ce->now_ns;
 }
 
-/* One record; `us` is its weight. */
+/* One record; `us` is its weight. A residual's user and system time are two. */
 static void send(struct clock_events *ce, const struct process *p, const struct heap_sample *s,
-		 enum er_kind kind, uint32_t flags, uint64_t us)
+		 enum er_kind kind, uint32_t flags, uint64_t us, bool system)
 {
 	uint32_t cpu = s->cpu < (uint32_t)capture_ncpus(ce->parts.capture) ? s->cpu : 0;
-	struct er_clock r = {
-		.h = { .kind = kind, .time_ns = moment(ce, s->time_ns) },
-		.task = { .start_time = p->start_time, .tgid = p->pid, .tid = s->tid },
-		.stack = s->stack, .weight = us * 1000, .cpu = cpu, .flags = flags,
+	uint64_t at = moment(ce, s->time_ns);
+	struct er_residual r = {
+		.at = {
+			.h = { .kind = kind, .time_ns = at },
+			.task = { .start_time = p->start_time, .tgid = p->pid, .tid = s->tid },
+			.stack = s->stack, .weight = us * 1000, .cpu = cpu, .flags = flags,
+		},
+		.ran_ns = at, .ran_cpu = cpu, .system_ns = system ? us * 1000 : 0,
 	};
 
 	if (ce->paused || !us)
 		return;
-	memcpy(r.task.comm, s->comm, sizeof(r.task.comm));
-	r.h.seq = capture_count(ce->parts.capture, cpu, ER_KIND_CLOCK, 1, 0);
-	ce->total_ns += r.weight;
-	drain_take(ce->parts.drain, cpu, &r, sizeof(r));
+	memcpy(r.at.task.comm, s->comm, sizeof(r.at.task.comm));
+	r.at.h.seq = capture_count(ce->parts.capture, cpu, ER_KIND_CLOCK, 1, 0);
+	ce->total_ns += r.at.weight;
+	drain_take(ce->parts.drain, cpu, &r, kind == ER_KIND_CLOCK ? sizeof(r.at) : sizeof(r));
 }
 
 /* Time since the last sample of a thread that ends has the stack of that sample. */
 static void send_rest(struct clock_events *ce, const struct process *p, const struct heap_sample *s,
 		      uint64_t user_us, uint64_t system_us)
 {
-	uint32_t unsampled = s->stack ? 0 : ER_CLOCK_UNSAMPLED;
+	uint32_t unsampled = s->stack ? 0 : ER_CLOCK_UNSAMPLED | ER_CLOCK_SPLIT;
 
-	send(ce, p, s, ER_KIND_RESIDUAL, ER_CLOCK_USER | unsampled, user_us);
-	send(ce, p, s, ER_KIND_RESIDUAL, s->stack ? 0 : ER_CLOCK_UNSAMPLED | ER_CLOCK_SYSTEM, system_us);
+	send(ce, p, s, ER_KIND_RESIDUAL, ER_CLOCK_USER | unsampled, user_us, false);
+	send(ce, p, s, ER_KIND_RESIDUAL, unsampled, system_us, true);
 }
 
 static uint64_t advance(uint64_t *last, uint64_t to)
@@ -267,8 +271,8 @@ static void take_sample(void *ctx, const struct heap_process *from, const struct
 		return;
 	}
 	s.stack = t->stack = heap_stack_id(from, s.stack);
-	send(ce, p, &s, ER_KIND_CLOCK, ER_CLOCK_USER, user_us);
-	send(ce, p, &s, ER_KIND_CLOCK, 0, system_us);
+	send(ce, p, &s, ER_KIND_CLOCK, ER_CLOCK_USER, user_us, false);
+	send(ce, p, &s, ER_KIND_CLOCK, 0, system_us, true);
 }
 
 /* Threads that the library did not see, and the last moments of those that did not end by themselves. */

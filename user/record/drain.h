@@ -100,7 +100,7 @@ void drain_restart(struct drain *dr);
 
 struct ring_count {
 	__u64 recorded[ER_KIND_COUNT]; /* RESIDUAL counts with CLOCK, as in the ring */
-	__u64 folded; /* of those of kind CLOCK: records that share a packet with another one */
+	__u64 folded; /* of those of kind CLOCK: records of which no packet has the number */
 };
 
 /*

@@ -20,6 +20,7 @@
 #include "user/record/folds.h"
 #include "user/record/jit_names.h"
 #include "user/record/kinds.h"
+#include "user/record/modes.h"
 #include "user/record/processes.h"
 #include "user/record/raws.h"
 #include "user/record/reason.h"
@@ -61,6 +62,7 @@ struct drain {
 	struct folds *folds; /* NULL: each thread has a line of its own */
 	/* Of folded threads: the time that no record represents; with folds. */
 	struct fold_sums *unsampled_cpu, *unsampled_waits;
+	struct modes modes;  /* of CPU time without samples */
 	struct snapshots *snapshots;
 	struct cuts *cuts;  /* NULL: the recording has one segment */
 	struct buf taken;   /* records, each after a struct taken */
@@ -142,6 +144,9 @@ int64_t drain_lwp(const struct actor *a, const struct output *p);
  */
 void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
+/* The same without noting the thread's name: the packet's time is not that at which it had the name. */
+void drain_late_packet(struct drain *dr, struct output *p, const struct actor *a, struct clock_packet *c,
+		       uint64_t weight_ns);
 
 void keep_stack(struct drain *dr, const void *record);
 void keep_code(struct drain *dr, const void *record);
@@ -163,6 +168,7 @@ bool drain_fold(struct drain *dr, struct output *p, const struct actor *a, uint3
 /* --- one kind of record each, as struct data_kind has it --- */
 
 bool write_sample(struct drain *dr, const void *record, bool last_chance);
+bool write_residual(struct drain *dr, const void *record, bool last_chance);
 /* Writes any record that begins with a struct er_clock. Its row in kinds.c names the packet. */
 bool write_event(struct drain *dr, const void *record, bool last_chance);
 bool write_wait(struct drain *dr, const void *record, bool last_chance);

@@ -42,7 +42,7 @@ static uint64_t hash_of(const struct fold_sum *s)
 
 	return hash64((uintptr_t)s->output ^ hash64(thread ^ s->task.start_time) ^
 		      hash64((uint64_t)s->packet.stack << 32 | s->packet.state << 16 |
-			     s->info.reason));
+			     s->info.reason) ^ hash64(s->packet.cpu));
 }
 
 static bool same(const struct fold_sum *a, const struct fold_sum *b)
@@ -50,6 +50,7 @@ static bool same(const struct fold_sum *a, const struct fold_sum *b)
 	return a->output == b->output && a->task.tid == b->task.tid &&
 	       a->task.tgid == b->task.tgid && a->task.start_time == b->task.start_time &&
 	       a->packet.stack == b->packet.stack && a->packet.state == b->packet.state &&
+	       a->packet.cpu == b->packet.cpu &&
 	       a->info.reason == b->info.reason;
 }
 

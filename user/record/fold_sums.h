@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Adds up the unsampled time of folded threads (folds.h), so that not each of them needs packets of
- * its own. A sum has the time of all threads of one fold with the same state and stack in the same
+ * its own. A sum has the time of all threads of one fold with the same state, stack and CPU in the same
  * experiment. Nothing is rounded: the sum has each nanosecond once.
  *
  * Memory is bounded. Not thread safe: only the drain calls this.
@@ -23,7 +23,7 @@ struct output;
 struct fold_sum {
 	struct output *output;      /* must live until the sum is written */
 	struct er_task task;        /* TID: the fold's number; PID: that, too, or one process of all */
-	struct clock_packet packet; /* state, stack; seq and CPU of the first record, time of the last */
+	struct clock_packet packet; /* state, stack, CPU; seq of the first record, time of the last */
 	struct wait_info info;      /* off a CPU: the reason */
 	uint64_t ns;
 };

@@ -237,9 +237,9 @@ static const struct data_kind kinds[ER_KINDS] = {
 	[ER_KIND_RESIDUAL] = {
 		.word = "residual",
 		.counted_as = ER_KIND_CLOCK,
-		.size = sizeof(struct er_clock),
+		.size = sizeof(struct er_residual),
 		.stacks = event_stacks,
-		.write = write_sample,
+		.write = write_residual,
 	},
 	[ER_KIND_WAIT] = {
 		.word = "wait",

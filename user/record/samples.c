@@ -80,28 +80,15 @@ static bool is_full(struct drain *dr, uint64_t time_ns)
 	return true;
 }
 
-/* The residual of a thread without a sample follows its total, which may have been folded. */
-static bool fold_residual(struct drain *dr, const struct er_clock *c, const struct route *at,
-			  const struct clock_packet *packet)
+static enum er_mstate state_of(const struct drain *dr, const struct route *at, bool user)
 {
-	uint32_t fold;
-	bool joined;
-
-	if (!dr->folds || c->h.kind != ER_KIND_RESIDUAL || !(c->flags & ER_CLOCK_UNSAMPLED))
-		return false;
-	fold = folds_recent(dr->folds, &c->task);
-	if (!fold || !drain_fold(dr, at->output, &at->actor, fold, packet, c->weight, &joined))
-		return false;
-	dr->rings[c->cpu].folded += joined;
-	return true;
+	return user ? MS_USER : at->followed || dr->parts.program ? MS_SYSTEM : MS_KERNEL_CPU;
 }
 
 bool write_sample(struct drain *dr, const void *record, bool last_chance)
 {
 	const struct er_clock *c = record;
 	struct route at = route_of(dr, c);
-	bool user = c->flags & ER_CLOCK_USER ||
-		    (!at.actor.kthread && c->flags & ER_CLOCK_UNSAMPLED && !(c->flags & ER_CLOCK_SYSTEM));
 	struct clock_packet packet = { .cpu = c->cpu, .time_ns = c->h.time_ns, .seq = c->h.seq,
 				       .goroutine = c->goroutine };
 
@@ -110,12 +97,87 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 	if (!find_output(dr, &at, last_chance))
 		return false;
 	packet.stack = at.uid;
-	packet.state = user ? MS_USER :
-		       at.followed || dr->parts.program ? MS_SYSTEM : MS_KERNEL_CPU;
+	packet.state = state_of(dr, &at, c->flags & ER_CLOCK_USER);
 	dr->nwritten[ER_KIND_CLOCK]++;
 	route_count_end(dr, &at.actor, c->h.time_ns, ENDS_CPU, c->stack, c->weight);
-	if (!fold_residual(dr, c, &at, &packet))
-		drain_packet(dr, at.output, &at.actor, &packet, c->weight);
+	drain_packet(dr, at.output, &at.actor, &packet, c->weight);
+	return true;
+}
+
+/* --- residuals --- */
+
+/* Within the segment: a sample's moment may be just before it. */
+static uint64_t moment_of(const struct drain *dr, const struct er_residual *r)
+{
+	uint64_t start = recording_start(dr->parts.recording);
+
+	if (r->ran_ns > r->at.h.time_ns)
+		return r->at.h.time_ns;
+	return r->ran_ns < start ? start : r->ran_ns;
+}
+
+/* The name is that of now. A sample of the thread had a packet then, with the name of then. */
+static void put_sampled(struct drain *dr, const struct er_residual *r, const struct route *at,
+			struct clock_packet *packet)
+{
+	packet->state = state_of(dr, at, r->at.flags & ER_CLOCK_USER);
+	thread_names_note(dr->names, &r->at.task, at->actor.comm, at->actor.kthread, r->at.h.time_ns);
+	drain_late_packet(dr, at->output, &at->actor, packet, r->at.weight);
+}
+
+/*
+ * The residual of a thread without a sample follows its total, which may have been folded: fold, or 0. Returns whether
+ * it got no packet of its own.
+ */
+static bool put_unsampled(struct drain *dr, const struct route *at, const struct clock_packet *like, uint32_t fold,
+			  bool user, uint64_t ns)
+{
+	struct clock_packet packet = *like;
+	bool joined = false;
+
+	packet.state = state_of(dr, at, user);
+	if (!fold || !drain_fold(dr, at->output, &at->actor, fold, &packet, ns, &joined))
+		drain_packet(dr, at->output, &at->actor, &packet, ns);
+	return joined;
+}
+
+static bool put_unsampled_parts(struct drain *dr, const struct er_residual *r, const struct route *at,
+				const struct clock_packet *like)
+{
+	const struct er_clock *c = &r->at;
+	uint32_t fold = dr->folds ? folds_recent(dr->folds, &c->task) : 0;
+	uint64_t system = c->weight;
+	bool joined = true;
+
+	if (!at->actor.kthread)
+		system = modes_system(&dr->modes, c->task.comm, c->weight, c->flags & ER_CLOCK_SPLIT, r->system_ns);
+	if (system < c->weight)
+		joined &= put_unsampled(dr, at, like, fold, true, c->weight - system);
+	if (system)
+		joined &= put_unsampled(dr, at, like, fold, false, system);
+	return joined;
+}
+
+bool write_residual(struct drain *dr, const void *record, bool last_chance)
+{
+	const struct er_residual *r = record;
+	struct route at = route_of(dr, &r->at);
+	bool elsewhere = r->ran_cpu != r->at.cpu, joined = false;
+	struct clock_packet packet = { .cpu = r->ran_cpu, .time_ns = moment_of(dr, r),
+				       .seq = elsewhere ? SEQ_NONE : r->at.h.seq };
+
+	if (is_full(dr, r->at.h.time_ns))
+		return true;
+	if (!find_output(dr, &at, last_chance))
+		return false;
+	packet.stack = at.uid;
+	dr->nwritten[ER_KIND_CLOCK]++;
+	route_count_end(dr, &at.actor, r->at.h.time_ns, ENDS_CPU, r->at.stack, r->at.weight);
+	if (r->at.flags & ER_CLOCK_UNSAMPLED)
+		joined = put_unsampled_parts(dr, r, &at, &packet);
+	else
+		put_sampled(dr, r, &at, &packet);
+	dr->rings[r->at.cpu].folded += elsewhere || joined;
 	return true;
 }
 

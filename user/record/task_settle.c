@@ -62,18 +62,21 @@ static void send(struct task_events *te, const struct thread *t, enum er_kind ki
 {
 	struct process *p = process_of(te, t->pid);
 	uint32_t cpu = at->cpu < (uint32_t)capture_ncpus(te->parts.capture) ? at->cpu : 0;
-	struct er_clock r = {
-		.h = { .kind = kind, .time_ns = at->time_ns },
-		.task = { .start_time = p ? p->start_time : 0, .tgid = t->pid, .tid = t->tid },
-		.stack = at->stack, .weight = ns, .cpu = cpu, .flags = flags,
+	struct er_residual r = {
+		.at = {
+			.h = { .kind = kind, .time_ns = at->time_ns },
+			.task = { .start_time = p ? p->start_time : 0, .tgid = t->pid, .tid = t->tid },
+			.stack = at->stack, .weight = ns, .cpu = cpu, .flags = flags,
+		},
+		.ran_ns = at->time_ns, .ran_cpu = cpu, .system_ns = flags & ER_CLOCK_USER ? 0 : ns,
 	};
 
 	if (!p || !ns)
 		return;
 	p->told_ns += ns;
-	memcpy(r.task.comm, t->comm, sizeof(r.task.comm));
-	r.h.seq = capture_count(te->parts.capture, cpu, ER_KIND_CLOCK, 1, 0);
-	drain_take(te->parts.drain, cpu, &r, sizeof(r));
+	memcpy(r.at.task.comm, t->comm, sizeof(r.at.task.comm));
+	r.at.h.seq = capture_count(te->parts.capture, cpu, ER_KIND_CLOCK, 1, 0);
+	drain_take(te->parts.drain, cpu, &r, kind == ER_KIND_CLOCK ? sizeof(r.at) : sizeof(r));
 }
 
 static void send_rest(struct task_events *te, const struct thread *t, uint32_t flags, uint64_t ns)
@@ -159,11 +162,11 @@ static bool settle(struct task_events *te, struct thread *t, bool end)
 	te->told_ns += used;
 	t->read_ns = te->now_ns;
 	t->user_ns += used - in_kernel;
-	send_rest(te, t, ER_CLOCK_UNSAMPLED | ER_CLOCK_SYSTEM, in_kernel);
+	send_rest(te, t, ER_CLOCK_UNSAMPLED | ER_CLOCK_SPLIT, in_kernel);
 	if (t->samples.len)
 		send_samples(te, t);
 	if (end)
-		send_rest(te, t, ER_CLOCK_USER | (t->stack ? 0 : ER_CLOCK_UNSAMPLED), t->user_ns);
+		send_rest(te, t, ER_CLOCK_USER | (t->stack ? 0 : ER_CLOCK_UNSAMPLED | ER_CLOCK_SPLIT), t->user_ns);
 	t->user_ns = end ? 0 : t->user_ns;
 	return living;
 }
