@@ -105,6 +105,15 @@ async function cutFiles(t) {
 	await t.closePage(whole)
 }
 
+// In all of this range two threads wait for each other's lock.
+async function withinWaits(t) {
+	const page = await t.openPage(t.browser, 'w.html', { hash: '#from=630000&to=690000' }), tops = await page.innerText('.tops')
+	t.check('a range inside waits: their kind, holder and time', /User Lock: user lock in futex 0\.120 *\(0\.060 held by app, PID 12, TID 1[34] \(worker\)\)/.test(tops), tops)
+	const bar = await page.innerText('.state:has-text("User Lock") b')
+	t.check('a range inside waits: the bar has the same', bar === '~0.120', bar)
+	await t.closePage(page)
+}
+
 // A range cuts waits at its ends: 6 threads of 300 ms. Most is known, no wait counts twice.
 async function verdict(t) {
 	const page = await t.openPage(t.browser, 'w.html', { hash: '#from=600000&to=900000' })
@@ -112,10 +121,11 @@ async function verdict(t) {
 	const sum = times.reduce((a, b) => a + b, 0)
 	t.check('a verdict on a range is about its length', Math.abs(sum - 1.8) < 0.1, times.join(' '))
 	const tops = await page.innerText('.tops')
-	t.check('functions and waits of a range', /Most CPU time: *think 0\.200.*Most time waiting:.*User Lock: user lock in futex 0\.450 *\(0\.\d+ (held|ended) by/s.test(tops), tops)
+	t.check('functions and waits of a range', /Most CPU time: *think 0\.200.*Most time waiting:.*User Lock: user lock in futex 0\.375 *\(0\.\d+ (held|ended) by/s.test(tops), tops)
 	await page.click('.tops .link:has-text("user lock")')
 	await compare(t, page, 'a wait of the verdict', 'lock')
 	await t.closePage(page)
+	await withinWaits(t)
 }
 
 // More events than a pack has.

@@ -218,4 +218,24 @@ console.log(times(true), times(false), times(true, [[0, 0, 1000000, 1]]), clippe
 END
 node range.mjs "$top/analysis/export/page/" >range 2>&1
 check "all waits recorded: the rest of a range is CPU time" grep -qx '200000,300000,true 130000,300000,false 130000,300000,false false' range
+# Thread 0 waits from 20 to 140 ms for a lock that thread 1 held, and thread 1 from 80 to 120 for one that thread 0 held. That wait represents 100 ms, from
+# 50 to 150. Further a remainder and an idle wait, which do not count.
+cat >lines.mjs <<'END'
+const [{ clippedStates, topWaits }, { defaults }] = await Promise.all(['range.js', 'store.js'].map(f => import(process.argv[2] + f)))
+const array = (...all) => Float64Array.from(all)
+const chunk = { n: 5, first: 0, base: 0, time: array(90000, 120000, 140000, 150000, 160000), thread: [0, 1, 0, 1, 2], cls: [0, 1, 1, 2, 3], path: [0, 0, 0, 0, 0], cpu: [0, 0, 0, 0, 0],
+	weight: array(20000, 100000, 120000, 90000, 160000), length: array(20000, 40000, 120000, 0, 160000), rows: [0], holder: [1, 2, 0, 0], waker: [3, 0, 0, 0] }
+const states = Array.from({ length: 12 }, (_, s) => ({ name: ['USER', 'USER_LOCK', 'SLEEP'][s], cpu: !s })), flags = 0
+const data = { begin: 0, end: 200000, nthreads: 3, npaths: 1, states, isWait: [0, 1, 1, 1], reasons: [{ name: 'NONE' }, { name: 'USER_LOCK' }],
+	classes: [{ state: 0, flags }, { state: 1, reason: 1, flags }, { state: 1, reason: 1, flags: 32 }, { state: 2, reason: 0, flags }],
+	threads: Array(3).fill({ begin: 0, end: 0, exp: 1 }), experiments: [], chunks: [chunk] }
+for (const [from, to] of [[40000, 100000], [130000, 200000], [150000, 200000]]) {
+	const state = { ...defaults, from, to }, c = clippedStates(data, state), top = topWaits(data, state, c.classUs, c)
+	console.log(c.cpuPaths[0], top.map(w => [w.class.state, w.us, w.holder && w.holder.thread, w.holder && w.holder.us, w.waker && w.waker.thread, w.waker && w.waker.us]).join(), c.us[1])
+}
+END
+node lines.mjs "$top/analysis/export/page/" >lines 2>&1
+check "a range inside waits: time, holder and waker are of the parts inside" grep -qx '20000 1,110000,1,60000,2,50000 110000' lines
+check "… and of what a wait before the range represents" grep -qx '0 1,30000,0,20000,2,20000 30000' lines
+check "… but no remainder and no idle wait" grep -qx '0  0' lines
 in_browser

@@ -29,7 +29,7 @@ export function makeVerdict(root, page) {
 			if (unknown)
 				legend.append(el('span.hint', {}, `Not known ${secondsOfNs(Math.round(unknown))} s`))
 			what.replaceChildren(...sentence(page, v, total), ...lacks(data, state, sums))
-			tops.replaceChildren(...topLinks(page, data, state, sums))
+			tops.replaceChildren(...topLinks(page, data, state, v))
 		},
 	}
 }
@@ -164,28 +164,43 @@ function lacks(data, state, sums) {
 	return ret
 }
 
-function topLinks(page, data, state, sums) {
-	const ret = [], set = patch => page.store.set(patch)
-	const excl = exclusiveTimes(data, sums.cpu)
+// What the lines add up: of a range the parts of events that are inside. Where packets say more than the bar has,
+// as in a sample of waits, the lines are smaller by as much as it is.
+function lineTimes({ data, state, sums, clipped: range }, v) {
+	const clipped = data.whole && (state.from !== null || state.to !== null) ? range : null
+	if (!clipped)
+		return { cpu: sums.cpu, classUs: sums.classUs, clipped, fit: () => 1 }
+	const kindOf = s => data.states[s].cpu ? -1 : s, most = clipped.length * clipped.nthreads, had = new Map(), shown = new Map()
+	const add = (map, s, us) => map.set(kindOf(s), (map.get(kindOf(s)) || 0) + us)
+	data.classes.forEach((c, i) => c.state !== null && add(had, c.state, clipped.classUs[i]))
+	v.ns.forEach((ns, s) => add(shown, s, ns / 1000))
+	const fit = s => Math.min(1, Math.min(shown.get(kindOf(s)), most) / had.get(kindOf(s)) || 0)
+	return { cpu: clipped.cpuPaths.map(us => us * fit(0)), classUs: clipped.classUs, clipped, fit }
+}
+
+function topLinks(page, data, state, v) {
+	const ret = [], set = patch => page.store.set(patch), { cpu, classUs, clipped, fit } = lineTimes(page, v)
+	const excl = exclusiveTimes(data, cpu)
 	const best = [...excl.keys()].filter(f => excl[f]).sort((a, b) => excl[b] - excl[a]).slice(0, 3)
 	if (best.length)
 		ret.push(el('span', {}, 'Most CPU time:', ...best.map(f => el('button.link.top', { title: data.funcs[f],
 			onclick: () => set({ selected: f, view: 'flame', metric: 'cpu' }) }, `${shorten(data.funcs[f], 40)} ${seconds(excl[f])}`))))
-	const waits = data.whole ? topWaits(data, state, sums) : []
+	const waits = data.whole ? topWaits(data, state, classUs, clipped) : []
 	if (waits.length)
-		ret.push(el('span', {}, 'Most time waiting:', ...waits.map(w => el('span.top', {}, ...waitLink(page, data, w)))))
+		ret.push(el('span', {}, 'Most time waiting:', ...waits.map(w => el('span.top', {}, ...waitLink(page, data, w, fit(w.class.state))))))
 	return ret
 }
 
-function waitLink(page, data, w) {
-	const c = w.class, who = w.holder || w.waker
-	const call = c.call ? ` in ${c.call}` : ''
-	const ret = [el('button.link', { title: 'Show only these waits',
+// Who held what was waited for, and who ended the waits if that is another thread.
+function waitLink(page, data, w, scale) {
+	const c = w.class, forCpu = data.states[c.state].name === 'WAIT_CPU', call = c.call ? ` in ${c.call}` : ''
+	const blame = [[w.holder, forCpu ? 'CPU had by' : 'held by']]
+	if (w.waker && !(w.holder && (forCpu || w.holder.thread === w.waker.thread)))
+		blame.push([w.waker, 'ended by'])
+	return [el('button.link', { title: 'Show only these waits',
 		onclick: () => page.store.set({ states: [c.state], reasons: [c.reason], metric: 'wait' }) },
-		`${data.states[c.state].uname}: ${reasonName(data, c.reason)}${call} ${seconds(w.us)}`)]
-	if (who)
-		ret.push(el('button.link', { title: 'Show only this thread',
-			onclick: () => page.store.set({ threads: [who.thread], states: [], reasons: [], metric: 'cpu' }) },
-			`(${seconds(who.us)} ${!w.holder ? 'ended by' : data.states[c.state].name === 'WAIT_CPU' ? 'CPU had by' : 'held by'} ${shorten(data.threads[who.thread].name, 36)})`))
-	return ret
+		`${data.states[c.state].uname}: ${reasonName(data, c.reason)}${call} ${seconds(w.us * scale)}`),
+	...blame.filter(([who]) => who).map(([who, how]) => el('button.link', { title: 'Show only this thread',
+		onclick: () => page.store.set({ threads: [who.thread], states: [], reasons: [], metric: 'cpu' }) },
+		`(${seconds(who.us * scale)} ${how} ${shorten(data.threads[who.thread].name, 36)})`))]
 }
