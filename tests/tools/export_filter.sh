@@ -168,7 +168,22 @@ async function rows(t) {
 	await t.closePage(renamed)
 }
 
+// A filter that nothing passes says so, with a way out.
+async function nothing(t) {
+	for (const hash of ['#view="waits"&from=100000&to=400000&expr="PID%20%3D%3D%2030"', '#view="functions"&expr="PID%20%3D%3D%2030"']) {
+		const page = await t.openPage(t.browser, 'w.html', { hash }), text = await page.innerText('#note')
+		t.check('a filter that excludes everything says so', text.startsWith('The filter excludes all data.'), text)
+		await page.click('#note button:text-is("Clear all")')
+		t.check('… and a click clears it', await page.isHidden('#note') && await page.isHidden('.command'), await page.evaluate(() => location.hash))
+		await type(page, 'PID == 30')
+		await page.click('#tab-findings')
+		t.check('findings are of the whole recording and do not say so', await page.isHidden('#note'), '')
+		await t.closePage(page)
+	}
+}
+
 module.exports = async t => {
+	await nothing(t)
 	await typed(t)
 	await spans(t)
 	await errors(t)

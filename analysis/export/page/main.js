@@ -10,6 +10,7 @@ import { clockless } from './lanes.js'
 import { checkedState, wholeRanges } from './filter.js'
 import { makeVerdict } from './view_verdict.js'
 import { makeFilterBar } from './view_filter.js'
+import { makeNote } from './view_note.js'
 import { makeTimelineChoice, markNames } from './timeline_choice.js'
 import { makeTimeline } from './view_timeline.js'
 import { makeDetails } from './view_details.js'
@@ -84,6 +85,7 @@ function start(data) {
 	page.sums = aggregate(data, page.state)
 	page.verdict = makeVerdict(byId('verdict'), page)
 	page.filterBar = makeFilterBar(byId('filter'), page)
+	page.note = makeNote(byId('note'), page)
 	page.timeline = makeTimeline(byId('timeline'), page)
 	page.details = makeDetails(byId('details'), page)
 	page.goTo = goTo
@@ -162,6 +164,7 @@ function updateAll() {
 	page.details.update(page)
 	page.verdict.update(page)
 	page.filterBar.update(page)
+	page.note.update(page)
 	page.timeline.update(page)
 	shownView().update(page)
 }
