@@ -111,6 +111,15 @@ async function withinWaits(t) {
 	t.check('a range inside waits: their kind, holder and time', /User Lock: user lock in futex 0\.120 *\(0\.060 held by app, PID 12, TID 1[34] \(worker\)\)/.test(tops), tops)
 	const bar = await page.innerText('.state:has-text("User Lock") b')
 	t.check('a range inside waits: the bar has the same', bar === '~0.120', bar)
+	await page.evaluate(() => { location.hash = '#from=600000&to=690000' })
+	for (const [tab, text] of [['threads', /^Tables count a wait in whole where it ends.*the range\.$/], ['runqueue', /Nothing of this table ends in the range/], ['functions', /^$/]]) {
+		await page.click('#tab-' + tab)
+		const note = await page.innerText('#note')
+		t.check(`${tab}: how waits are counted at the ends of a range`, text.test(note), note)
+	}
+	await page.evaluate(() => { location.hash = '#view="waits"&threads=[2]&from=630000&to=690000' })
+	await page.waitForFunction(() => /ends in the range/.test(document.querySelector('#note').textContent))
+	t.check('a range inside a wait: tables are empty, with a way out', /Nothing of this table.*Clear all/.test(await page.innerText('#note')), await page.innerText('#note'))
 	await t.closePage(page)
 }
 

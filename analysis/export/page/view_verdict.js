@@ -126,7 +126,7 @@ function sentence(page, v, total) {
 	if (v.seconds)
 		return [el('b', {}, duration(to - from)), ...threads, ...exactness(page, v.seconds)]
 	const why = data.whole && !(v.clipped && v.clipped.exact) ? whyEstimated(data, state) : ''
-	const help = 'The bar and these times are cut at the ends of the range. The views below count each wait in full where it ends, as er_print -from -to does.' +
+	const help = 'The bar and these times are cut at the ends of the range. Tables count each wait in full where it ends, as er_print -from -to does.' +
 		(why ? ` Estimated, because ${why}.` : '')
 	return [el('b', {}, duration(to - from)), ...threads, el('span.hint', { title: help },
 		v.clipped && v.clipped.exact ? '  exact but for ~, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range' + (why ? `: ${why}` : ''))]
