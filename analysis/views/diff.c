@@ -4,7 +4,8 @@
  * in another build or in another directory.
  *
  * The CPU time of a recording is exact. A function's share p of it is sampled, so the variance of
- * its time is p (1 - p) times the sum of all samples' squared weights. p is taken from both
+ * its time is p (1 - p) times the sum of all samples' squared weights. Of a part of the threads' time, such
+ * as a range, even the total is sampled, and the variance is p times that sum. p is taken from both
  * recordings together: the question is whether they could be equal, and few samples of one alone
  * say too little about their own variance. Waits come at random, and two
  * equal loads do not wait equally often. So the variance of their time is that of a compound
@@ -65,6 +66,7 @@ struct diff {
 	double per[GROUPS]; /* what values are divided by: seconds, or number of recordings */
 	double z;
 	bool slower;
+	bool sampled; /* the filter leaves a part of threads' time */
 	double before; /* the first recording's total of the metric */
 	size_t nhidden;
 	struct strtab names;
@@ -129,7 +131,7 @@ static void finish_row(const struct diff *x, const struct compared *c, struct di
 
 		row->sample = of_sample > row->sample ? of_sample : row->sample;
 		if (c->on_cpu)
-			e->variance = total->of[g].variance * p * (1 - p);
+			e->variance = total->of[g].variance * p * (x->sampled ? 1 : 1 - p);
 		e->value /= x->per[g];
 		e->variance /= x->per[g] * x->per[g];
 	}
@@ -309,6 +311,16 @@ static bool find_units(struct diff *x)
 	return x->per[0] > 0 && x->per[1] > 0;
 }
 
+/* Whether the total of a thread is not that of the recording, which is exact. */
+static bool divides_threads(const struct view_state *v)
+{
+	vec_for_each(e, &v->selection.experiments) {
+		if (!e->off && (!e->all[SELECT_SAMPLE] || !e->all[SELECT_CPU]))
+			return true;
+	}
+	return v->filter && filter_chooses(v->filter) == CHOOSES_PACKETS;
+}
+
 static void note_builds(struct diff *x)
 {
 	struct strtab paths = { 0 };
@@ -325,6 +337,8 @@ static void put_notes(struct diff *x)
 	put_note(x->t, "Listed is what changed by more than %.4g %% and %.1f standard errors. %s",
 		 100 * x->v->threshold, x->z, x->slower ? "Something got slower." :
 		 "Nothing got slower.");
+	if (x->sampled)
+		put_note(x->t, "The filter leaves a part of the threads' time: its totals are sampled, too.");
 	if (x->nhidden)
 		put_note(x->t, "%zu more; `limit' shows more.", x->nhidden);
 	if (x->unit == DIFF_RATE && fabs(x->per[1] - x->per[0]) > x->v->threshold * x->per[0])
@@ -346,6 +360,7 @@ int view_diff(struct view_state *v, enum diff_unit unit, bool *slower, struct ta
 	t->name = "diff";
 	t->title = "What changed from the first to the second recording, by function";
 	put_columns(&x);
+	x.sampled = divides_threads(v);
 	x.z = errors_for(chance, count_comparisons(&x));
 	for (size_t i = 0; i < NCOMPARED; i++) {
 		const struct metric *m = metric_of(&x, &compared[i]);

@@ -82,9 +82,27 @@ async function errors(t) {
 		}
 	}
 	await page.selectOption('#metric', { label: 'CPU time' })
+	await unit(page, 'time')
+	await sampledTotals(t, page)
 	const little = await page.$eval('#view-compare .tr:has(span:text-is("little")) .td:nth-child(3) span', e => e.className)
 	t.check('a difference within the error is grey', little === 'same', little)
 	await t.closePage(page)
+}
+
+// The totals of a recording are exact. Those of a range or of a state are sampled, too, and have errors, but not those of threads.
+async function sampledTotals(t, page) {
+	for (const [hash, args] of [['from=100000&to=600000', ['-from', '100000us', '-to', '600000us']], ['states=[0]', ['-filters', 'STATE == USER']],
+		[`expr="${encodeURIComponent('TSTAMP < 600ms')}"`, ['-filters', 'TSTAMP < 600ms']], [`expr="${encodeURIComponent('PID > 0')}"`, ['-filters', 'PID > 0']]]) {
+		const state = await page.evaluate(() => location.hash)
+		await page.evaluate(h => { location.hash += '&' + h }, hash)
+		await page.waitForFunction(() => !document.querySelector('.command').hidden)
+		const [total] = (await t.tableRows(page, 'compare')).filter(r => r.at(-1) === '<Total>')
+		const want = t.erPrint([...args, '-threshold', '0%', '-diff', 'time', ...files]).find(r => r[8] === '<Total> CPU time')
+		t.check(`${args.join(' ')}: the total and its error as er_print -diff`, total.slice(0, 4).join() === want.slice(1, 5).join() && (total[3] === '0.') === (hash.includes('PID')), `${total} ${want}`)
+		t.check(`${args.join(' ')}: its verdict`, (total[5] || 'same') === want[6], `${total} ${want}`)
+		await page.evaluate(h => { location.hash = h }, state)
+		await page.waitForFunction(() => document.querySelector('.command').hidden)
+	}
 }
 
 // A counter: as er_print -compare has it, with errors of a sampled share of an exact total.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Compares two sides, A and B: two experiments, or two ranges of time. Functions are matched by
 // their names and those of their files, and errors are computed, as er_print -diff does it
-// (analysis/views/diff.c): CPU time is a sample of an exact total, and waits come at random.
+// (analysis/views/diff.c): CPU time is a sample of an exact total, and waits come at random. The total of a range
+// is sampled, too.
 import { functionTimes, nodeTimes, wideOnes } from './tree.js'
+import { dividesThreads } from './filter.js'
 import { isCount } from './metrics.js'
 import { PARTS, gatherCounts, gatherVariances, varianceByChance } from './variance.js'
 
@@ -118,7 +120,7 @@ function judge(c, values) {
 	const p = cpu ? Math.min(1, (values[0].cpu + values[1].cpu) / cpu) : 0
 	const value = values.map((v, g) => (v.cpu + v.wait) * c.scale / c.per[g])
 	const variance = values.map((v, g) =>
-		(c.totals[g].cpuSquares * p * (1 - p) + v.squares) * c.scale ** 2 / c.per[g] ** 2)
+		(c.totals[g].cpuSquares * p * (c.sampled[g] ? 1 : 1 - p) + v.squares) * c.scale ** 2 / c.per[g] ** 2)
 	const by = value[1] - value[0], error = Math.sqrt(variance[0] + variance[1])
 	const a = Math.round(value[0]), b = Math.round(value[1])
 	const sure = Math.abs(by) > c.z * error && Math.max(...value) >= c.z * c.z * c.sample
@@ -137,7 +139,7 @@ function sampleOf(c, t, per) {
 // recording. c.scale makes nanoseconds of microseconds.
 export function makeComparison(data, filters, sides, metric, rate) {
 	const sums = filters.map(state => isCount(metric) ? gatherCounts(data, state, metric) : gatherVariances(data, state, metric, varianceByChance))
-	const c = { data, sums, rate, scale: isCount(metric) ? 1 : 1000, per: sides.map(s => rate ? s.seconds || 1 : 1) }
+	const c = { data, sums, rate, scale: isCount(metric) ? 1 : 1000, sampled: filters.map(f => dividesThreads(data, f)), per: sides.map(s => rate ? s.seconds || 1 : 1) }
 	c.totals = sums.map(s => ({ cpu: total(s.cpu), wait: total(s.wait), squares: total(s.squares),
 		cpuSquares: s.cpuSquares }))
 	c.byKey = sums.map(s => sumsByKey(data, s))

@@ -5,7 +5,7 @@ import { coarseAround } from './data.js'
 import { duration } from './format.js'
 import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
-import { defaults } from './store.js'
+import { defaults, isFilteredByKind } from './store.js'
 
 // The range that the filter has, within the recording.
 export function chosenRange({ data, state }) {
@@ -31,6 +31,12 @@ export function makeFilter(data, state) {
 function expressionTest(data, text) {
 	const made = text ? parseExpression(data, text) : {}
 	return { other: made.test ? e => made.test(e) === 1 : null, unread: made.unread }
+}
+
+// Whether it leaves a part of the threads' time, whose total is sampled. That of threads is exact.
+export function dividesThreads(data, state) {
+	const { expr } = state, made = expr && parseExpression(data, expr)
+	return state.from !== null || state.to !== null || isFilteredByKind({ ...state, expr: '' }) || !!made && !made.error && made.by !== 'thread'
 }
 
 // Returns what an expression may depend on.

@@ -91,7 +91,7 @@ function comparisonNotes(v, sides) {
 		return [unread(v.page)]
 	const lines = sides.map((s, i) => `${sideLetters[i]}: ${sideText(data, s)}, recorded ` +
 		`${s.seconds.toFixed(3)} s: er_print ${filterCommand(data, sideFilter(state, s))}`.trim() + '.')
-	lines.push(`${metricName(data, comparedMetric(state))}; grey: within ${fixed(v.c.z, 1)} standard errors.`)
+	lines.push(`${metricName(data, comparedMetric(state))}; grey: within ${fixed(v.c.z, 1)} standard errors.${v.c.sampled.some(Boolean) ? ' The totals of a part of the threads’ time, such as a range, are sampled, too.' : ''}`)
 	if (!v.c.rate && Math.abs(sides[1].seconds - sides[0].seconds) > 0.05 * sides[0].seconds)
 		lines.push('The sides are not equally long.')
 	return lines.concat((data.builds || []).map(path =>
