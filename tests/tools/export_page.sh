@@ -91,6 +91,23 @@ async function findings(t) {
 	await t.closePage(page)
 }
 
+// "Show" opens the tab that has the report of a finding's command.
+async function shown(t) {
+	const tabs = { '-runqueue': 'runqueue', '-locks': 'locks', '-waits': 'waits', '-functions': 'functions', '-header': 'about' }
+	for (const [file, least] of [['t', '-runqueue'], ['locks', '-locks'], ['w', '-waits']]) {
+		const page = await t.openPage(t.browser, file + '.html'), met = []
+		for (const [i, text] of (await page.$$eval('#view-findings .finding code', all => all.map(e => e.textContent))).entries()) {
+			const command = text.replace(/.* (-\w+).*/, '$1'), want = tabs[command]
+			await page.click('#tab-findings')
+			await page.click(`#view-findings .finding >> nth=${i} >> button`)
+			t.check(`${file}: a finding with ${command} opens the tab ${want}`, await page.isVisible(`#view-${want}`), await page.evaluate(() => location.hash))
+			met.push(command)
+		}
+		t.check(`${file}: there is a finding with ${least}`, met.includes(least), met.join())
+		await t.closePage(page)
+	}
+}
+
 // A file that was not copied whole says so, and shows what it has.
 async function cutFiles(t) {
 	const page = await t.openPage(t.browser, 'short.html')
@@ -215,6 +232,7 @@ module.exports = async t => {
 		await plain(t, file)
 	await filters(t)
 	await findings(t)
+	await shown(t)
 	await verdict(t)
 	await cutFiles(t)
 	await interval(t)
@@ -226,7 +244,8 @@ EOJ
 
 export_fixtures
 put markup.1.er m.er
-to_page w s t c cut bad m
+put locks.1.er locks.er
+to_page w s t c cut bad m locks
 sed '/data-pack="reports"/,$d' w.html >short.html
 sed '/data-pack="index"/,$d' w.html >nothing.html
 check_that "no name is outside the packs" "$(grep -c 'onerror=alert' m.html) == 0"

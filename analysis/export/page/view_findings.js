@@ -5,6 +5,7 @@ import { el } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
 import { seconds } from './format.js'
 import { clockless } from './lanes.js'
+import { locksView } from './view_locks.js'
 import { wholeNotes } from './view_reports.js'
 
 // Returns the numbers of named values, from a list such as "WAIT_CPU" or "DISK, WRITEBACK".
@@ -32,10 +33,18 @@ export function findingFilter(data, expression) {
 	return patch
 }
 
+// The tab that has what the command of a finding shows.
+function tabOf(page, f) {
+	const [, report] = /-(runqueue|locks|wakechain)\b/.exec(f.command) || []
+	if (report && (report !== 'locks' || locksView.has(page)))
+		return report === 'wakechain' ? 'wakers' : report
+	return f.filter ? 'waits' : f.rule === 'losses' ? 'about' : 'functions'
+}
+
 function finding(page, f) {
 	const show = el('button', { ariaLabel: 'Show: ' + f.text, onclick: () =>
 		page.store.set({ ...(f.filter ? findingFilter(page.data, f.filter) : clearedFilter()),
-			metric: f.filter ? 'wait' : 'cpu', view: f.filter ? 'waits' : f.rule === 'losses' ? 'about' : 'functions' }) }, 'Show')
+			metric: f.filter ? 'wait' : 'cpu', view: tabOf(page, f) }) }, 'Show')
 	return el('li.finding', {}, el('p', {}, f.text), el('p.hint', {},
 		f.error === null ? `${seconds(f.us)} s, counted ` : `${seconds(f.us)} s, standard error ${seconds(f.error)} s `,
 		show, ' ', el('code', {}, 'er_print ' + f.command)))
