@@ -188,6 +188,8 @@ async function ranges(t) {
 	await page.click('#tab-compare')
 	t.check('without two sides it is said what to do', /Drag a range/.test(await page.textContent('#view-compare .notes')), '')
 	await t.dragRange(page, 0.1, 0.3)
+	const same = await page.textContent('#view-compare .notes')
+	t.check('with one range it is said that it is both sides, and what to do', /^A and B are the same. Press “Range to A”/.test(same), same)
 	const first = t.shellWords(await page.textContent('.command')).slice(1)
 	await page.click('#view-compare button[value=a]')
 	await t.dragRange(page, 0.5, 0.9)

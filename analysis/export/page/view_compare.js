@@ -85,8 +85,8 @@ function makeChoiceButtons(page, id) {
 function comparisonNotes(v, sides) {
 	const { data, state } = v.page
 	if (sameSides(sides))
-		return ['Drag a range over the timeline and press “Range to A”. Then drag the range to ' +
-			'compare it with.']
+		return ['A and B are the same. ' + (state.from === null && state.to === null ? 'Drag a range over the timeline and press' : 'Press') +
+			' “Range to A”. Then drag the range to compare it with.']
 	if (!v.c)
 		return [unread(v.page)]
 	const lines = sides.map((s, i) => `${sideLetters[i]}: ${sideText(data, s)}, recorded ` +
