@@ -108,6 +108,16 @@ async function shown(t) {
 	}
 }
 
+// A button that does nothing yet says why.
+async function sandwich(t) {
+	const page = await t.openPage(t.browser, 'w.html', { hash: '#view="flame"' }), title = () => page.getAttribute('button:text-is("Sandwich")', 'title')
+	t.check('Sandwich: select a function first', /^Select a function first/.test(await title()) && await page.isDisabled('button:text-is("Sandwich")'), await title())
+	await page.evaluate(() => { location.hash = '#view="flame"&selected=1' })
+	await page.waitForSelector('button:text-is("Sandwich"):enabled')
+	t.check('Sandwich: of the selected function', /^Callers above the selected/.test(await title()), await title())
+	await t.closePage(page)
+}
+
 // A file that was not copied whole says so, and shows what it has.
 async function cutFiles(t) {
 	const page = await t.openPage(t.browser, 'short.html')
@@ -233,6 +243,7 @@ module.exports = async t => {
 	await filters(t)
 	await findings(t)
 	await shown(t)
+	await sandwich(t)
 	await verdict(t)
 	await cutFiles(t)
 	await interval(t)

@@ -121,7 +121,7 @@ function showCrumbs(f) {
 		button('Leaf on top', state.leafUp && f.sandwich === null, () => { f.sandwich = null; store.set({ leafUp: true }); build(f) },
 			'Callers below callees'),
 		button('Sandwich', f.sandwich !== null, () => { f.sandwich = state.selected; build(f) },
-			'Callers above the selected function, callees below'),
+			f.sandwich === null && state.selected === null ? 'Select a function first: its callers are above it, callees below' : 'Callers above the selected function, callees below'),
 		search,
 		el('span.hint', {}, f.matched ? `${f.form.share(f.matched.sum, f.whole)} % match, ${f.form.words(f.matched.sum)}` : ''),
 		f.graph.zoom.length && f.sandwich === null ? button('Whole graph', false, () => { f.graph.zoom = []; build(f) }) : null,
