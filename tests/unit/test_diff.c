@@ -140,6 +140,29 @@ static void test_new(void **state)
 	fixture_free(&o);
 }
 
+/* The total of threads is exact, and that of a part of their time is sampled. */
+static void test_part(void **state)
+{
+	static const struct load before[] = { { "main>f", 400 }, { NULL, 0 } };
+	static const struct load after[] = { { "main>f", 440 }, { NULL, 0 } };
+	static const char *const filters[] = { "PID > 0", "TSTAMP >= 0" };
+
+	for (int i = 0; i < 2; i++) {
+		struct table t = { 0 };
+		struct opened o;
+		bool slower;
+
+		open_two(&o, before, after);
+		o.view.filter = filter_parse(o.session, NULL, filters[i], &o.diag);
+		assert_int_equal(view_diff(&o.view, DIFF_TIME, &slower, &t, &o.diag), 0);
+		assert_string_equal(verdict_on(&t, "<Total>"), i ? "same" : "slower");
+		assert_true(fabs(t.rows.data[0].cells[3].i / 1e6 - (i ? 5 * sqrt(840) : 0)) < 0.01);
+		assert_int_equal(noted(&t, "The filter leaves a part of the threads' time"), i);
+		table_free(&t);
+		fixture_free(&o);
+	}
+}
+
 /* A few samples prove nothing, not even where they are all there is, and exact. */
 static void test_few(void **state)
 {
@@ -215,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_errors_for),
 		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_new),
 		cmocka_unit_test(test_units),
