@@ -38,6 +38,7 @@ struct page {
 	packed_vec columns, counts, snapshots, reports, later;
 	struct packed index, code, places, heap, objects;
 	bool has_code, has_heap;
+	size_t ncoded; /* functions in `code` */
 };
 
 /* Lines and pcs name source files, so a redacted page has none. */
@@ -50,7 +51,7 @@ static void make_code_and_places(struct page *pg)
 {
 	struct pack p = { 0 };
 
-	pg->has_code = make_code(pg->x, &pg->events, &p);
+	pg->has_code = make_code(pg->x, &pg->events, &pg->ncoded, &p);
 	if (pg->has_code)
 		pg->code = pack_compress(&p);
 	pack_clear(&p);
@@ -76,7 +77,7 @@ static void make_all_reports(struct page *pg)
 
 	make_reports(pg->x, &pg->events, pg->has_heap, &pg->ahead.reports, &pg->reports, &rows);
 	if (pg->has_code)
-		buf_printf(&rows, "%s\"code\":1", rows.len ? "," : "");
+		buf_printf(&rows, "%s\"code\":%zu", rows.len ? "," : "", pg->ncoded);
 	if (has_places(pg))
 		buf_printf(&rows, "%s\"places\":%zu", rows.len ? "," : "", pg->events.places.all.len);
 	if (pg->has_heap)

@@ -211,7 +211,7 @@ static void put_hottest(struct coding *c)
 	vec_free(&funcs);
 }
 
-bool make_code(const struct export *x, const struct page_events *events, struct pack *ret)
+bool make_code(const struct export *x, const struct page_events *events, size_t *nfuncs, struct pack *ret)
 {
 	struct coding c = { .x = x, .tree = &events->tree, .nframes = events->places.all.len };
 
@@ -227,6 +227,7 @@ bool make_code(const struct export *x, const struct page_events *events, struct 
 	buf_add(&ret->bytes, c.reports.data ? c.reports.data : "", c.reports.len);
 	buf_puts(&ret->bytes, "]}");
 	pack_end(ret);
+	*nfuncs = c.nfuncs;
 	free(c.frames);
 	buf_free(&c.reports);
 	buf_free(&c.funcs);

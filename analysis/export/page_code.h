@@ -8,12 +8,16 @@
 #define EXPORT_PAGE_CODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct export;
 struct pack;
 struct page_events;
 
-/* Append the section of the code. Returns false, and appends nothing, if it is left out. */
-bool make_code(const struct export *x, const struct page_events *events, struct pack *ret);
+/*
+ * Append the section of the code, and set *nfuncs to the number of functions that it is of. Returns false, and appends
+ * nothing, if it is left out.
+ */
+bool make_code(const struct export *x, const struct page_events *events, size_t *nfuncs, struct pack *ret);
 
 #endif

@@ -333,7 +333,7 @@ static void put_json(struct indexing *in, const struct buf *findings)
 	put_threads(in);
 	put_comparison(in->x, in->b);
 	put_losses(in->x, in->events, in->b);
-	put_sample_points(in->x->view->session, in->b);
+	put_sample_points(in->x->view->session, !in->x->redact, in->b);
 	put_span_names(in->x, in->events, in->b);
 	put_object_types(&in->events->objects, in->b);
 	put_counts(&in->events->counts, in->x->view, in->b);

@@ -26,20 +26,20 @@ static bool have_own_points(const struct session *s)
 	return false;
 }
 
-static size_t put_points(const struct experiment *e, size_t n, struct buf *b)
+static size_t put_points(const struct experiment *e, bool labels, size_t n, struct buf *b)
 {
 	vec_for_each(ev, &e->events) {
 		if (!is_point(ev))
 			continue;
 		buf_printf(b, "%s[%u,%" PRId64 ",%" PRId64 ",", n++ ? "," : ",\"samples\":[", e->origin->id,
 			   e->first_sample + ev->id, wrap_plus(ev->time_ns, experiment_offset_ns(e)) / 1000);
-		json_put_string(b, ev->label);
+		json_put_string(b, labels ? ev->label : "");
 		buf_puts(b, "]");
 	}
 	return n;
 }
 
-void put_sample_points(const struct session *s, struct buf *b)
+void put_sample_points(const struct session *s, bool labels, struct buf *b)
 {
 	size_t n = 0;
 
@@ -47,7 +47,7 @@ void put_sample_points(const struct session *s, struct buf *b)
 		return;
 	vec_for_each(e, &s->experiments) {
 		if (!(*e)->founder)
-			n = put_points(*e, n, b);
+			n = put_points(*e, labels, n, b);
 	}
 	buf_puts(b, n ? "]" : "");
 }

@@ -10,8 +10,7 @@ import { functionTimes } from './tree.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
 
-export const MHWC = 7 // kinds of packets
-const IO = 19
+export const MHWC = 7, IO = 19 // kinds of packets
 export const sortedBy = (rows, value) => rows.sort((a, b) => value(b) - value(a))
 
 // Columns of the values of rows, one for each metric.

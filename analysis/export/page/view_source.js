@@ -24,7 +24,7 @@ function shareWithCode({ data, state, sums }, code, kind) {
 
 function note(page, code, kind, read) {
 	const { data, reports, state } = page
-	if (!code && !reports.has('code'))
+	if (!reports.knows('code'))
 		return 'This file has no code: it was written with --no-source or --redact.'
 	if (!read)
 		return unread(page)
