@@ -40,13 +40,18 @@ static void comma(struct buf *b, size_t n)
 	buf_puts(b, n ? "," : "");
 }
 
-static void put_member(struct buf *b, const char *name, const char *text)
+static void put_name_or_null(struct buf *b, const char *text)
 {
-	buf_printf(b, ",\"%s\":", name);
 	if (text)
 		json_put_string(b, text);
 	else
 		buf_puts(b, "null");
+}
+
+static void put_member(struct buf *b, const char *name, const char *text)
+{
+	buf_printf(b, ",\"%s\":", name);
+	put_name_or_null(b, text);
 }
 
 static bool has(const char *line, const char *word)
@@ -272,6 +277,48 @@ static void put_funcs(struct indexing *in)
 	buf_puts(in->b, "]");
 }
 
+static bool same_name(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void put_kind(struct buf *b, int64_t us, const struct thread_kind *k, size_t n)
+{
+	buf_printf(b, n ? ",[%" PRId64 "," : "[%" PRId64 ",", us);
+	put_name_or_null(b, k->comm);
+	if (!same_name(k->comm, k->process)) {
+		buf_puts(b, ",");
+		put_name_or_null(b, k->process);
+	}
+	buf_puts(b, "]");
+}
+
+/* The names of a thread and of its process, each with the time from which on it is valid, if there are several. */
+static void put_kinds(struct indexing *in, const struct page_thread *t)
+{
+	const struct names *names = session_names(in->x->view->session);
+	int64_t at = INT64_MIN / 2, next;
+	struct thread_kind last = names_kind(names, t->origin, t->pid, t->tid, at);
+	size_t n = 0, from = in->b->len;
+
+	if (t->sums)
+		return;
+	buf_puts(in->b, ",\"kinds\":[");
+	put_kind(in->b, 0, &last, n++);
+	while ((next = names_next_change(names, t->origin, t->pid, t->tid, at)) < INT64_MAX) {
+		struct thread_kind k = names_kind(names, t->origin, t->pid, t->tid, next);
+
+		at = next;
+		if (same_name(k.comm, last.comm) && same_name(k.process, last.process))
+			continue;
+		put_kind(in->b, at / 1000 + (at % 1000 > 0), &k, n++);
+		last = k;
+	}
+	buf_puts(in->b, "]");
+	if (n == 1)
+		in->b->len = from;
+}
+
 static void put_thread(struct indexing *in, const struct page_thread *t)
 {
 	const struct names *names = session_names(in->x->view->session);
@@ -297,6 +344,7 @@ static void put_thread(struct indexing *in, const struct page_thread *t)
 		   names_cgroup_at(names, t->origin, t->tid, t->end * 1000));
 	buf_printf(in->b, ",\"renamed\":%s",
 		   names_renamed(names, t->origin, t->tid) ? "true" : "false");
+	put_kinds(in, t);
 	buf_puts(in->b, ",\"us\":{");
 	for (int i = 0; i < MS_COUNT; i++) {
 		if (!t->us[i])

@@ -480,6 +480,30 @@ struct thread_kind names_kind(const struct names *n, const struct experiment *e,
 	};
 }
 
+/* The first of the times of these names that is after time_ns; INT64_MAX: none. */
+static int64_t next_of(const struct dated_names *d, uint64_t k, int64_t time_ns)
+{
+	size_t len, i;
+	const struct dated_name *all = find_dated(d, k, &len);
+
+	i = upto(all, len, time_ns);
+	return i < len ? all[i].at_ns : INT64_MAX;
+}
+
+int64_t names_next_change(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+			  int64_t time_ns)
+{
+	int64_t at = asked(e, time_ns), sub = next_of(&n->subs, key(e, pid), at - (at > INT64_MIN));
+	/* The name of an experiment is also valid at its time. */
+	const int64_t times[] = { next_of(&n->threads, key(e, tid), at), next_of(&n->threads, key(e, pid), at),
+				  next_of(&n->programs, key(e, pid), at), sub < INT64_MAX ? sub + 1 : sub };
+	int64_t ret = INT64_MAX;
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		ret = times[i] < ret ? times[i] : ret;
+	return ret == INT64_MAX ? ret : wrap_plus(ret, wrap_minus(e->recording->start_ns, e->origin->start_ns));
+}
+
 void names_put_kind(const struct thread_kind *k, struct buf *b)
 {
 	const char *comm = k->comm, *process = k->process;

@@ -79,6 +79,12 @@ void names_put_process(const struct names *n, const struct experiment *e, int64_
 /* The names of a thread's process and of the thread itself, at a time. */
 struct thread_kind names_kind(const struct names *n, const struct experiment *e, int64_t pid,
 			      int64_t tid, int64_t time_ns);
+/*
+ * The first time after time_ns at which names_kind may return another name, in nanoseconds since the origin's start;
+ * INT64_MAX: none.
+ */
+int64_t names_next_change(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+			  int64_t time_ns);
 /* Append names without ids: "app", "app (worker)". */
 void names_put_kind(const struct thread_kind *k, struct buf *b);
 

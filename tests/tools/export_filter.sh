@@ -162,10 +162,24 @@ async function rows(t) {
 	const both = t.erPrint([...t.shellWords(await two.textContent('.command')).slice(1), '-microstates', 'processes', 'w.er', 's.er'])
 	t.sameRows('a process of one of two recordings', states, both.map(r => [r[0], r.at(-1)]))
 	await t.closePage(two)
-	const renamed = await t.openPage(t.browser, 'renamed.html')
-	await type(renamed, 'COMM == "app"')
-	t.check('COMM is refused if threads were renamed', /renamed/.test(await renamed.textContent('#expression-error')), '')
-	await t.closePage(renamed)
+}
+
+// COMM is the name of the thread at that time. An exec also gives a thread another name.
+async function names(t) {
+	const page = await t.openPage(t.browser, 'renamed.html')
+	for (const expr of ['COMM == "app"', 'COMM == "worker"', 'COMM == "later"', 'COMM != "later|client"', 'COMM IN ("last", "cron2") && STATE != USER', '!(COMM == "later") && TID == 13', 'COMM == "crond"']) {
+		await type(page, expr)
+		await sameAs(t, page, 'renamed: ' + expr, ['-filters', expr], 'renamed.er')
+	}
+	await t.closePage(page)
+	const coarse = await t.openPage(t.browser, 'coarse.html')
+	await type(coarse, 'COMM == "later"')
+	t.check('COMM is refused where the timeline is too coarse for it', /coarse where a thread got or lost this name/.test(await coarse.textContent('#expression-error')), await coarse.textContent('#filter'))
+	await type(coarse, 'COMM == "early|later"')
+	await coarse.selectOption('#metric', { label: 'Thread time' })
+	t.sameRows('a coarse timeline, and all names of a thread', (await t.tableRows(coarse, 'functions')).map(r => [r[0], r[2], r[6]]),
+		t.erPrint(['-filters', 'COMM == "early|later"', '-metrics', 'ei.total:name', '-functions', 'coarse.er']))
+	await t.closePage(coarse)
 }
 
 // A filter that nothing passes says so, with a way out.
@@ -188,6 +202,7 @@ module.exports = async t => {
 	await spans(t)
 	await errors(t)
 	await rows(t)
+	await names(t)
 }
 EOJ
 
@@ -195,9 +210,16 @@ export_fixtures
 put_code code.er
 sed -i 's|tid="1[34]"|& cgroup="/app.slice/app.service"|; s|tid="20"|& cgroup="/client"|' w.er/threads.xml
 put waits.1.er renamed.er
-sed -i 's|<thread pid="12" tid="13" comm="worker"|<thread pid="12" tid="13" comm="before" begin="0" end="1000"/>&|' renamed.er/threads.xml
+cat >>renamed.er/names.xml <<'END'
+<name pid="12" tid="13" at="300000000" comm="later"/>
+<name pid="12" tid="13" at="700000000" comm="last"/>
+<name pid="40" tid="40" at="500000000" comm="cron2"/>
+END
 put spans.1.er spans.er
 to_page w renamed cold spans
+"$O/tests/bench/gen_experiment" coarse.er 60000 50 8 40 5000 >/dev/null
+echo '<name pid="100" tid="107" at="10000000" comm="early"/> <name pid="100" tid="107" at="300000000" comm="later"/>' >coarse.er/names.xml
+check "coarse: is written" er_export --to page --page-size 1k -o coarse.html coarse.er
 check "part: is written" er_export --to page -filters "TID == 12 && (SPAN == 'q' || !HAS_PROP(SPAN))" -o part.html spans.er
 check "two: is written" er_export --to page -o two.html w.er s.er
 check "--redact" er_export --to page --redact -o less.html w.er

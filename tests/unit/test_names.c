@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of processes and threads. */
+#include <inttypes.h>
+
 #include "analysis/model/names.h"
 #include "tests/unit/session_fixture.h"
 
@@ -34,6 +36,20 @@ static void assert_kind(struct opened *o, int64_t pid, int64_t tid, int64_t time
 
 	names_put_kind(&k, &b);
 	assert_string_equal(b.data, want);
+	buf_free(&b);
+}
+
+/* The times at which a thread or its process may get another name. */
+static void assert_changes(struct opened *o, int64_t pid, int64_t tid, const char *want)
+{
+	const struct names *n = session_names(o->session);
+	int64_t at = INT64_MIN;
+	struct buf b = { 0 };
+
+	buf_puts(&b, "");
+	while ((at = names_next_change(n, founder(o), pid, tid, at)) < INT64_MAX)
+		buf_printf(&b, "%" PRId64 " ", at);
+	assert_string_equal(b.data ? b.data : "", want);
 	buf_free(&b);
 }
 
@@ -110,6 +126,9 @@ static void test_renamed(void **state)
 	assert_put(&o, names_put_thread, 14, 13, "new, PID 14, TID 13");
 	assert_kind(&o, 12, 12, 100, "make");
 	assert_kind(&o, 12, 13, 300, "cc1 (old)");
+	assert_changes(&o, 12, 13, "5 10 20 200 400 500 ");
+	assert_changes(&o, 20, 20, "600 700 ");
+	assert_changes(&o, 99, 99, "");
 	assert_int_equal(founder(&o)->names.len, 4);
 	assert_int_equal(founder(&o)->diag.nmsgs, 1);
 	fixture_free(&o);
@@ -168,6 +187,8 @@ static void test_program_at(void **state)
 	assert_string_equal(names_process_at(n, founder(&o), 12, 100), "sh");
 	assert_string_equal(names_process_at(n, founder(&o), 12, 101), "load");
 	assert_string_equal(names_process_at(n, founder(&o), 12, INT64_MAX), "load");
+	/* A name of an experiment is still valid at its end. */
+	assert_changes(&o, 12, 12, "101 201 ");
 	fixture_free(&o);
 }
 

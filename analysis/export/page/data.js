@@ -184,6 +184,22 @@ function nameProcesses(data) {
 	}
 }
 
+// Returns a function (thread, time) of what make(comm, process, tid) makes of the names that a thread and its process had then;
+// null: unknown. `kinds` has the names of a renamed thread, each with the time from which on it is valid.
+export function namesAt(data, make) {
+	const made = data.threads.map(t => (t.kinds || [[0, t.comm, t.pid && !t.process.startsWith('(unknown), PID') ?
+		t.process.replace(/, (PID \d+|\d+ short-lived threads?, .*)$/, '') : null]]).map(([, comm, process = comm]) => make(comm, process, t.tid)))
+	return (thread, time) => {
+		const all = made[thread], { kinds } = data.threads[thread]
+		let i = 0
+		for (let end = all.length; end - i > 1;) {
+			const mid = i + end >> 1
+			kinds[mid][0] > time ? end = mid : i = mid
+		}
+		return all[i]
+	}
+}
+
 // --- events ---
 
 // Returns a function that decodes a pack in one of some workers. Calls done(chunks) for each pack.

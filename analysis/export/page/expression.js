@@ -2,7 +2,7 @@
 // Filter expressions of er_print that are typed. Parses those parts of the language that the page
 // can evaluate with the same result; for others there is an error that names them. A value that is
 // not known is neither equal nor unequal to anything: logic has three values.
-import { coarseAround } from './data.js'
+import { coarseAround, namesAt } from './data.js'
 import { objectType } from './objects.js'
 import { funcMatches, objectMatches, posixPattern } from './pattern.js'
 
@@ -63,8 +63,7 @@ const numbers = {
 }
 
 const texts = {
-	COMM: { renamed: true, of: data => data.threads.map(t => t.comm !== null ? t.comm :
-		t.pid && !t.process.startsWith('(unknown), PID') ? t.process.replace(/, PID \d+$/, '') : null) },
+	COMM: {},
 	CGROUP: { of: data => data.threads.map(t => t.cgroup) },
 	SPAN: { by: 'call', of: data => ofCalls(data, c => data.spans.names[c.name]) },
 }
@@ -284,15 +283,23 @@ class Parser {
 
 	textMatch(token, property) {
 		const op = this.next(), sign = op.text.toUpperCase()
-		if (property.renamed && this.data.threads.some(t => t.renamed))
-			refuse(token, 'threads of this recording were renamed, and the page knows only their last names: use er_print -filters')
 		if (sign !== '==' && sign !== '!=' && sign !== 'IN')
 			refuse(op, 'text is compared by ==, != or IN')
 		if (token.text.toUpperCase() === 'CGROUP' && this.data.redacted)
 			refuse(token, 'the file was written with --redact: it has no cgroups')
 		const all = this.patterns(property.by && (this.data.spans || { names: [] }).names)
 		const of = v => v === null || v === undefined ? UNKNOWN : bool(all.some(p => p.test(v)) === (sign !== '!='))
+		if (property === texts.COMM)
+			return this.comm(token, of)
 		return tableOf(property, property.by || 'thread', Uint8Array.from(property.key ? property.of()[1] : property.of(this.data), of))
+	}
+
+	// The name of the thread at the time of the event, or else of its process.
+	comm(token, of) {
+		const { data } = this, renamed = data.threads.filter(t => t.n && t.kinds), at = namesAt(data, (comm, process) => of(comm === null ? process : comm))
+		if (renamed.some(t => t.kinds.some(([from], k) => k && at(t.index, from) !== at(t.index, from - 1) && coarseAround(data, from))))
+			refuse(token, 'the timeline is coarse where a thread got or lost this name: write a larger page with --page-size')
+		return renamed.length ? { test: e => at(e.thread, e.time) } : table('thread', Uint8Array.from(data.threads, (_, i) => at(i, 0)))
 	}
 
 	// Which call CPU time was in is not known here, so only waits in a call can be chosen.
