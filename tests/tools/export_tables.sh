@@ -58,9 +58,9 @@ async function waits(t, page, what, filter) {
 	t.check(what + ': which numbers of waits are estimates', marks.every(m => all.includes(m)), `${marks}\n${all}`)
 }
 
-async function wakers(t, page, what, filter) {
+async function wakers(t, page, what, filter, file = 'w.er') {
 	const got = (await waitTable(t, page, 'wakers')).map(r => [...r.slice(0, 5), r[6] ? `${r[5]} -> ${r[6]}` : r[5]])
-	const want = t.erPrint([...filter, '-limit', '1000', '-wakers', 'w.er']).filter(r => r[0] === '1')
+	const want = t.erPrint([...filter, '-limit', '1000', '-wakers', file]).filter(r => r[0] === '1')
 	t.sameRows(what + ': wakers', unmarked(got), want.map(figures))
 }
 
@@ -239,6 +239,13 @@ async function reports(t) {
 	t.check('a click beside the report clears the filter', await page.isHidden('.command'), '')
 	t.check('without a filter there is no command', await page.$('#view-locks .notes code') === null, '')
 	await locks(t, await t.openPage(t.browser, 'joined.html'), 'joined', [], 'joined.er')
+	const renamed = await t.openPage(t.browser, 'renamed.html')
+	for (const [what, hash, filter] of [['all', '', []], ['a part', '#from=400000&to=900000', ['-from', '400ms', '-to', '900ms']]]) {
+		const part = hash ? await t.openPage(t.browser, 'renamed.html', { hash }) : renamed
+		await locks(t, part, 'renamed threads, ' + what, filter, 'renamed.er')
+		await wakers(t, part, 'renamed threads, ' + what, filter, 'renamed.er')
+		await runqueue(t, part, 'renamed threads, ' + what, filter, 'renamed.er')
+	}
 	await page.click('#tab-experiments')
 	const header = await page.textContent('#view-experiments pre')
 	const want = t.erPrintText(['-header', 'full', 'w.er'])
@@ -355,9 +362,17 @@ export_fixtures
 put rec.1.er rec.er
 put waits.1.er unnamed.er
 put locks.1.er joined.er
+# Threads that are renamed while others wait for them.
+put waits.1.er renamed.er
+cat >>renamed.er/names.xml <<'END'
+<name pid="12" tid="13" at="600000000" comm="later"/>
+<name pid="12" tid="14" at="500000000" comm="other"/>
+<name pid="12" tid="14" at="800000000" comm="worker"/>
+<name pid="20" tid="20" at="450000000" comm="guest"/>
+END
 sed -i '/<thread .* tid="12"/d' unnamed.er/threads.xml
 put_code code.er
-to_page w rec unnamed joined
+to_page w rec unnamed joined renamed
 check "code: is written" er_export --to page -setpath made/src -o code.html code.er
 check_that "the text of source is in the file" "$(pack code.html code | grep -c 'if (s == 12345)') == 1"
 check "--no-source" er_export --to page --no-source -setpath made/src -o none.html code.er

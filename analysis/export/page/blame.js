@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Who ended waits and who had the CPU meanwhile, with er_print's names for what is no thread.
-import { FLAG } from './data.js'
+import { FLAG, namesAt } from './data.js'
 import { defaults } from './store.js'
 import { atRest, isIdle } from './range.js'
 import { eachEvent } from './walk.js'
@@ -10,12 +10,14 @@ export const TIMEOUT = '<timeout>'
 const OPEN = '<still waiting>', REST = '<between samples>'
 
 // "app", "app (worker)": the names of a thread without its numbers.
-export function kindName(t) {
-	const process = t.pid && !t.process.startsWith('(unknown), PID') ? t.process.replace(/, (PID \d+|\d+ short-lived threads?, .*)$/, '') : null
-	if (t.comm === null)
-		return process === null ? 'TID ' + t.tid : process
-	return process === null ? t.comm : process.startsWith(t.comm) ? process : `${process} (${t.comm})`
+function kindName(comm, process, tid) {
+	if (comm === null)
+		return process === null ? 'TID ' + tid : process
+	return process === null ? comm : process.startsWith(comm) ? process : `${process} (${comm})`
 }
+
+// These names: a function (thread, time) of all threads.
+export const kindNames = data => namesAt(data, kindName)
 
 // The reason of a wait, as reports name it.
 export function causeName(data, c) {
@@ -39,14 +41,14 @@ function interruptName(data, c) {
 	return lock || reason === 'USER_LOCK' ? TIMEOUT : '<interrupt>'
 }
 
-export function wakerName(data, names, chunk, row, c) {
+export function wakerName(data, names, chunk, i, row, c) {
 	if (c.flags & FLAG.openEnd)
 		return OPEN
 	if (c.flags & FLAG.rest)
 		return REST
 	if (c.flags & FLAG.irq)
 		return interruptName(data, c)
-	return chunk.waker[row] ? names[chunk.waker[row] - 1] : '<unknown>'
+	return chunk.waker[row] ? names(chunk.waker[row] - 1, chunk.base + chunk.time[i]) : '<unknown>'
 }
 
 // Whether the names of the recording's threads are known.
@@ -60,7 +62,7 @@ function holderName(data, names, chunk, i, row, c) {
 	const holder = chunk.holder[row] - 1
 	if (holder >= 0) {
 		const thread = data.threads[holder]
-		return thread.comm !== null || !hasNames(data, thread.exp) ? names[holder] : '<not recorded>'
+		return thread.comm !== null || !hasNames(data, thread.exp) ? names(holder, chunk.base + chunk.time[i]) : '<not recorded>'
 	}
 	if (c.flags & FLAG.rest)
 		return REST
@@ -89,18 +91,18 @@ const isForCpu = (data, c) => data.states[c.state].name === 'WAIT_CPU'
 
 // Waits that are not for a CPU, by waker and waiting thread; and by reason with `reasons`.
 export function wakerRows(page, reasons) {
-	const { data } = page, names = data.threads.map(kindName)
+	const { data } = page, names = kindNames(data)
 	return sumWaits(page, c => isWait(data, c) && !isForCpu(data, c), (chunk, i, row, c) =>
-		[wakerName(data, names, chunk, row, c), names[chunk.thread[i]], reasons ? causeName(data, c) : ''])
+		[wakerName(data, names, chunk, i, row, c), names(chunk.thread[i], chunk.base + chunk.time[i]), reasons ? causeName(data, c) : ''])
 }
 
 // Waits for a CPU by 'reason', 'holder' or 'waiter'.
 export function runqueueRows(page, by) {
-	const { data } = page, names = data.threads.map(kindName)
+	const { data } = page, names = kindNames(data)
 	const part = {
 		reason: (chunk, i, row, c) => causeName(data, c),
 		holder: (chunk, i, row, c) => holderName(data, names, chunk, i, row, c),
-		waiter: (chunk, i) => names[chunk.thread[i]],
+		waiter: (chunk, i) => names(chunk.thread[i], chunk.base + chunk.time[i]),
 	}[by]
 	return sumWaits(page, c => isForCpu(data, c), (...all) => [part(...all)])
 }

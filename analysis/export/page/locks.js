@@ -2,7 +2,7 @@
 // User locks that threads waited for under the page's filter, as er_print -locks lists them: who waited, who had
 // the lock, who let go. Locks of one program that were waited for with a common stack are one row.
 import { FLAG } from './data.js'
-import { TIMEOUT, hasNames, kindName, wakerName } from './blame.js'
+import { TIMEOUT, hasNames, kindNames, wakerName } from './blame.js'
 import { atRest } from './range.js'
 import { addWait, finishWaits, mergeWaits, noWaits } from './waits.js'
 import { eachEvent } from './walk.js'
@@ -10,17 +10,17 @@ import { eachEvent } from './walk.js'
 // Sums {lock, waiter, stack, holder, waker, wakerStack}; and the time of idle waits, which belong to no lock.
 function gather(data, state, places) {
 	const { locks, lock: lockOf } = places, counting = data.coarse.length ? null : places
-	const sums = new Map(), names = data.threads.map(kindName), ret = { sums: null, idle: 0 }
+	const sums = new Map(), names = kindNames(data), ret = { sums: null, idle: 0 }
 	const classes = Uint8Array.from(data.classes, c => data.states[c.state].name === 'USER_LOCK' ? 1 : 0)
 	eachEvent(data, state, (chunk, i, row) => {
-		const c = data.classes[chunk.cls[i]], holder = data.threads[chunk.holder[row] - 1]
+		const c = data.classes[chunk.cls[i]], holder = data.threads[chunk.holder[row] - 1], time = chunk.base + chunk.time[i]
 		if (atRest(data, c)) {
 			ret.idle += chunk.weight[i]
 			return
 		}
-		const s = noWaits({ lock: lockOf[chunk.first + i] - 1, waiter: names[chunk.thread[i]], stack: locks.of[chunk.path[i]],
-			holder: holder && (holder.comm !== null || !hasNames(data, holder.exp)) ? names[holder.index] : '',
-			waker: wakerName(data, names, chunk, row, c), wakerStack: 0 })
+		const s = noWaits({ lock: lockOf[chunk.first + i] - 1, waiter: names(chunk.thread[i], time), stack: locks.of[chunk.path[i]],
+			holder: holder && (holder.comm !== null || !hasNames(data, holder.exp)) ? names(holder.index, time) : '',
+			waker: wakerName(data, names, chunk, i, row, c), wakerStack: 0 })
 		if (chunk.waker[row] && !(c.flags & (FLAG.openEnd | FLAG.rest | FLAG.irq)) && chunk.wakerPath[row])
 			s.wakerStack = locks.of[chunk.wakerPath[row] - 1]
 		const key = Object.values(s).join('\n')
