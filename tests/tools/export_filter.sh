@@ -101,7 +101,7 @@ async function spans(t) {
 		const before = await page.textContent('.command')
 		await type(page, expr)
 		const said = await page.textContent('#expression-error')
-		t.check(expr + ': the names of spans are said', /^Column \d+: no span has this name; there are (\w+, )+\w+\.$/.test(said) && ['q', 'rec', 'hot', 'inner'].every(n => said.includes(n)), said)
+		t.check(expr + ': the names of spans are said', /^Column \d+: no span has this name; there are (\w+, )+\w+\. Still in force: /.test(said) && ['q', 'rec', 'hot', 'inner'].every(n => said.includes(n)), said)
 		t.check(expr + ': the filter stays', await page.textContent('.command') === before, before)
 	}
 	t.check('spans: no complaint', !page.complaints.length, page.complaints.join('\n'))
@@ -116,12 +116,13 @@ async function spans(t) {
 // What the page cannot do, or nobody can, and a word of the sentence that says so.
 const wrong = [
 	['STATE == NOWHERE', 'no value of this name'], ['PID + 1 == 13', 'cannot evaluate \\+'], ['STATE ==', 'ends where a value'], ['PID == app', 'a number is expected'],
-	['WAITLEN > 1ms', 'cannot evaluate WAITLEN'], ['SPANDUR > 1ms', 'cannot evaluate SPANDUR'], ['TSTAMP > 1ms', '>= and <'], ['TSTAMP >= 1.5us', 'whole microseconds'],
+	['WAITLEN > 1ms', 'cannot evaluate WAITLEN'], ['SPANDUR > 1ms', 'this page has no spans'], ['SPAN == "q"', 'this page has no spans'], ['TSTAMP > 1ms', '>= and <'], ['TSTAMP >= 1.5us', 'whole microseconds'],
 	['COMM == app', 'quotes'], ['FNAME("a[[:digit:]]") SOME IN STACK', 'without classes'], ['FNAME("a(") SOME IN STACK', 'regular expression'],
 	['FNAME("a") IN STACK', 'SOME IN STACK'], ['(STATE == USER', '\\) is missing'], ['STATE == USER)', 'should end'], ['STATE == USER PID', 'should end'],
 	['COMM == "a', 'closing quote'], ['SYSCALL == mmap', 'there are futex'], ['SYSCALL != futex', 'waits only'], ['TID == 1.5', 'unit'],
 	['!STATE == SLEEP', 'parentheses'], ['FNAME("a+?") SOME IN STACK', 'repeated'], ['PID constructor 3', 'cannot evaluate'],
-	['#', 'no meaning'], ['!'.repeat(200) + 'TRUE', 'deeply'], ['ABSENT == 1', 'cannot evaluate ABSENT'], ['STATE', 'comparison is missing'],
+	['#', 'no meaning'], ['!'.repeat(200) + 'TRUE', 'deeply'], ['ABSENT == 1', 'cannot evaluate ABSENT: if er_print -describe lists it'], ['COMM = "x"', '== compares'], ['COMM == 3', 'a regular expression in quotes is missing'],
+	['TID == 99999999999999999999', 'not a number that can be represented'], ['TID == 99999999999s', 'not a number that can be represented'], ['TID == 9007199254740993', 'cannot evaluate 9007199254740993'], ['STATE', 'comparison is missing'],
 ]
 
 async function errors(t) {
@@ -132,6 +133,10 @@ async function errors(t) {
 		t.check(`'${expr.slice(0, 40)}': ${words}`, new RegExp('^Column \\d+: .*' + words).test(said), said)
 	}
 	t.check('an expression with an error filters nothing', await page.isHidden('.command'), '')
+	t.check('which is said', / It filters nothing\.$/.test(await page.textContent('#expression-error')), await page.textContent('#expression-error'))
+	await type(page, 'TID == 13')
+	await type(page, 'TID = 14')
+	t.check('the filter that stays in force is said', / Still in force: TID == 13$/.test(await page.textContent('#expression-error')) && /TID == 13/.test(await page.textContent('.command')), await page.textContent('#filter'))
 	const from = await t.openPage(t.browser, 'w.html', { hash: '#expr=' + encodeURIComponent('"PID === 1"') })
 	t.check('an error in the address is said', await from.isVisible('#expression-error'), '')
 	t.check('errors: no complaint', !page.complaints.length && !from.complaints.length, [...page.complaints, ...from.complaints].join('\n'))

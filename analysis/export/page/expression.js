@@ -84,7 +84,7 @@ function tokenize(text) {
 		const from = tokens.lastIndex, m = tokens.exec(text)
 		if (!m)
 			throw new ExpressionError(from + text.slice(from).search(/\S/), /^\s*["']/.test(text.slice(from)) ? 'the closing quote is missing' :
-				'this character has no meaning here')
+				/^\s*=/.test(text.slice(from)) ? 'an operator is expected here: == compares' : 'this character has no meaning here')
 		const at = m.index + m[0].length - m[0].trimStart().length
 		const kind = m[1] ? 'number' : m[2] ? 'name' : m[3] ? 'text' : 'sign'
 		ret.push({ kind, at, text: m[1] || m[2] || m[3] || m[4] })
@@ -97,7 +97,8 @@ function refuse(token, text) {
 	throw new ExpressionError(token.at, text)
 }
 
-const beyond = token => refuse(token, `the page cannot evaluate ${token.text}: use er_print -filters and write a page of what passes`)
+// er_print does not know every name either.
+const beyond = token => refuse(token, `the page cannot evaluate ${token.text}: ${token.kind === 'name' ? 'if er_print -describe lists it, ' : ''}use er_print -filters and write a page of what passes`)
 
 class Parser {
 	constructor(data, text) {
@@ -188,8 +189,9 @@ class Parser {
 	}
 
 	needSpans(token) {
-		if (!this.data.spanSets)
-			beyond(token)
+		const { spanSets, spans, reports } = this.data
+		if (!spanSets)
+			spans || reports.spans ? beyond(token) : refuse(token, 'this page has no spans')
 		this.ofSpans = true
 	}
 
@@ -374,7 +376,10 @@ function numberOf(token) {
 	const m = /^(\d+(?:\.\d+)?)(ns|us|ms|s)$/.exec(token.text.toLowerCase())
 	if (!m && token.text.includes('.'))
 		refuse(token, 'a time has the unit s, ms, us or ns')
-	return m ? Math.round(m[1] * timeUnits[m[2]]) : Number(token.text)
+	const value = m ? Math.round(m[1] * timeUnits[m[2]]) : Number(token.text)
+	if (!Number.isSafeInteger(value))
+		value < 2 ** (m ? 63 : 64) ? beyond(token) : refuse(token, 'not a number that can be represented')
+	return value
 }
 
 // The condition of an expression: {test(event)}, and {by, mask} if it depends on one thing only; unread: objects that it needs

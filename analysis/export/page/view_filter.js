@@ -23,7 +23,8 @@ function makeExpression(page) {
 	field.setAttribute('aria-describedby', error.id)
 	const show = text => {
 		const made = text ? parseExpression(page.data, text) : {}
-		error.textContent = made.error || ''
+		const { expr } = page.state
+		error.textContent = !made.error ? '' : text === expr ? made.error : `${made.error} ${expr ? `Still in force: ${expr}` : 'It filters nothing.'}`
 		error.hidden = !made.error
 		field.setAttribute('aria-invalid', String(!!made.error))
 		return made
