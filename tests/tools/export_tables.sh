@@ -29,9 +29,9 @@ async function cpus(t, page, what, filter) {
 	t.sameRows(what + ': CPUs', got, t.erPrint([...filter, '-metrics', 'e.total:name', '-cpus', 'w.er']))
 }
 
-async function objects(t, page, what, filter) {
+async function objects(t, page, what, filter, file = 'w.er') {
 	const got = (await t.tableRows(page, 'objects')).map(r => [...r.slice(0, 4), `${r[5]} (${r[6]})`])
-	const want = t.erPrint([...filter, '-metrics', 'ei.%cpu:name', '-objects', 'w.er'])
+	const want = t.erPrint([...filter, '-metrics', 'ei.%cpu:name', '-objects', file])
 	t.sameRows(what + ': load objects', got.filter(r => r[2] !== '0.'), want.filter(r => r[2] !== '0.').map(r => [...r.slice(0, 4), r[4].replace(/, names from.*/, '')]))
 }
 
@@ -239,6 +239,9 @@ async function reports(t) {
 	t.check('a click beside the report clears the filter', await page.isHidden('.command'), '')
 	t.check('without a filter there is no command', await page.$('#view-locks .notes code') === null, '')
 	await locks(t, await t.openPage(t.browser, 'joined.html'), 'joined', [], 'joined.er')
+	const truncated = await t.openPage(t.browser, 's.html')
+	t.check('a stack is truncated', (await t.tableRows(truncated, 'functions')).some(r => r.at(-1) === '<Truncated-stack>'), '')
+	await objects(t, truncated, 'truncated stacks', [], 's.er')
 	const renamed = await t.openPage(t.browser, 'renamed.html')
 	for (const [what, hash, filter] of [['all', '', []], ['a part', '#from=400000&to=900000', ['-from', '400ms', '-to', '900ms']]]) {
 		const part = hash ? await t.openPage(t.browser, 'renamed.html', { hash }) : renamed
@@ -372,7 +375,7 @@ cat >>renamed.er/names.xml <<'END'
 END
 sed -i '/<thread .* tid="12"/d' unnamed.er/threads.xml
 put_code code.er
-to_page w rec unnamed joined renamed
+to_page w s rec unnamed joined renamed
 check "code: is written" er_export --to page -setpath made/src -o code.html code.er
 check_that "the text of source is in the file" "$(pack code.html code | grep -c 'if (s == 12345)') == 1"
 check "--no-source" er_export --to page --no-source -setpath made/src -o none.html code.er

@@ -61,8 +61,8 @@ export function timeRows(page, times, n, from = page, all = false) {
 	return { rows, whole, total: row(-1, t => ({ excl: t.whole, incl: t.whole })) }
 }
 
-// A view of such rows. times: what sums them up; names: columns; on: what makeTable calls.
-function timesView({ id, title, key, label, times, count, names, on, withTotal }) {
+// A view of such rows. times: what sums them up; names: columns; on: what makeTable calls; hides(key): rows that are not shown.
+function timesView({ id, title, key, label, times, count, names, on, withTotal, hides = () => false }) {
 	return {
 		id, title, key,
 		make(root, page) {
@@ -77,7 +77,7 @@ function timesView({ id, title, key, label, times, count, names, on, withTotal }
 					whole = made.whole
 					table.setColumns(columns())
 					const total = withTotal ? [{ ...made.total, first: 1 }] : []
-					table.show([...total, ...made.rows], { sort: state.sort[id],
+					table.show([...total, ...made.rows.filter(r => !hides(r.key))], { sort: state.sort[id],
 						picked: withTotal && state.selected !== null ? state.selected : undefined })
 				},
 			}
@@ -102,6 +102,8 @@ export const functionsView = timesView({
 export const objectsView = timesView({
 	id: 'objects', title: 'Objects', label: 'Load objects',
 	times: objectTimes, count: data => data.objects.length, withTotal: false,
+	// That of <Total> and of <Stack-unwind-failed>, as session.c makes them, is no load object.
+	hides: key => key === 1,
 	names: data => [
 		{ id: 5, title: 'Load object', width: 'max(16em, 12vw)', left: true, text: r => data.objects[r.key][0] },
 		{ id: 6, title: 'Path', left: true, text: r => data.objects[r.key][1] }],
