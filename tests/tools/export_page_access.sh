@@ -77,7 +77,13 @@ async function keys(t) {
 		seen.every(text => /TID 13/.test(text)), seen.join('\n'))
 	await press('t')
 	t.check('t filters by the thread', /TID == 13/.test(await page.textContent('.command')), await page.textContent('#filter'))
-	await press('t', '?')
+	const only = [await details()]
+	for (const key of ['.', ',', 't', '.']) {
+		await press(key)
+		only.push(await details())
+	}
+	t.check('t leaves the lane that the other keys act on', only[1] !== only[0] && only[2] === only[0] && only[4] === only[1] && await page.isHidden('.command'), only.join('\n'))
+	await press('?')
 	const help = await page.innerText('dialog')
 	t.check('the help lists the keys', ['choose a lane', 'previous and next interval', 'only this thread'].every(k => help.includes(k)), help)
 	await press('Escape')

@@ -33,7 +33,7 @@ export function makeTimeline(root, page) {
 	listen(t)
 	return {
 		update() {
-			t.lanes = makeLanes(page.data, page.state, t.closed, page.sums)
+			setLanes(t)
 			// What a lane shows does not depend on the filter.
 			if (t.cachedFor !== page.data.whole)
 				t.cache.clear()
@@ -49,6 +49,13 @@ export function makeTimeline(root, page) {
 			return near ? near.chunk.first + near.i : null
 		},
 	}
+}
+
+// The lanes of the state. The cursor stays on its lane, wherever that is now.
+function setLanes(t) {
+	const { page, lanes, cursor } = t, old = lanes[cursor], id = lane => [lane.kind, lane.cpu, lane.thread, lane.kind === 'group' && lane.key].join()
+	t.lanes = makeLanes(page.data, page.state, t.closed, page.sums)
+	t.cursor = old ? t.lanes.findIndex(lane => id(lane) === id(old)) : cursor
 }
 
 function range(t) {
@@ -93,7 +100,7 @@ function reveal(t, thread) {
 	let i = t.lanes.findIndex(l => l.thread === thread)
 	if (i < 0) {
 		t.closed.delete(t.page.data.threads[thread].key)
-		t.lanes = makeLanes(t.page.data, t.page.state, t.closed, t.page.sums)
+		setLanes(t)
 		i = t.lanes.findIndex(l => l.thread === thread)
 	}
 	if (i >= 0)
@@ -111,6 +118,8 @@ function drawTimeline(t) {
 		return
 	const c = fitCanvas(t.canvas, t.width, height), colors = themeColors()
 	t.space.style.height = Math.max(0, t.lanes.length * LANE + AXIS - height) + 'px'
+	if (t.follow)
+		showCursor(t)
 	c.fillStyle = colors.panel
 	c.fillRect(0, 0, t.width, height)
 	c.font = '12px system-ui, sans-serif'
@@ -493,7 +502,7 @@ function clickLane(t, lane, x, e) {
 		store.set({ span: call && call.index })
 	} else if (lane.kind === 'group' && x < 22 || lane.key === 'cpus') {
 		t.closed.has(lane.key) ? t.closed.delete(lane.key) : t.closed.add(lane.key)
-		t.lanes = makeLanes(data, state, t.closed, t.page.sums)
+		setLanes(t)
 		t.draw()
 	} else if (lane.key && (lane.kind === 'group' || x < LABEL)) {
 		store.set({ processes: chosen(state.processes, lane.key, e) })
@@ -514,9 +523,14 @@ function chooseEvent(t, near) {
 
 function moveCursor(t, step) {
 	t.cursor = Math.max(0, Math.min(t.lanes.length - 1, t.cursor + step))
-	const top = t.cursor * LANE, room = t.scroll.clientHeight - AXIS - LANE
-	t.scroll.scrollTop = Math.min(top, Math.max(t.scroll.scrollTop, top - room))
+	showCursor(t)
 	t.draw()
+}
+
+function showCursor(t) {
+	const top = Math.max(0, t.cursor) * LANE, room = t.scroll.clientHeight - AXIS - LANE
+	t.scroll.scrollTop = Math.min(top, Math.max(t.scroll.scrollTop, top - room))
+	t.follow = false
 }
 
 // What a click on the name of the lane does; on its heading, or in the middle of the shown range.
@@ -524,6 +538,7 @@ function actOnCursor(t, onName, e) {
 	const lane = t.lanes[t.cursor]
 	if (lane)
 		clickLane(t, lane, onName ? LABEL / 2 : lane.kind === 'group' ? 0 : (LABEL + t.width) / 2, e)
+	t.follow = true
 }
 
 // Selects the event before or after the selected one, in its lane, and moves the view to it.
