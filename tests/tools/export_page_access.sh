@@ -91,8 +91,27 @@ async function keys(t) {
 	await t.closePage(page)
 }
 
+// At this size nothing that matters is cut, or its title has the whole text.
+async function layout(t) {
+	const page = await t.openPage(t.browser, 'w.html', { viewport: { width: 1280, height: 800 }, hash: '#from=237470&to=737778&view="threads"&expr=' +
+		encodeURIComponent(JSON.stringify('TID >= 0 && TID < 1000000 && PID >= 0 && PID < 1000000 && STATE != STOPPED')) })
+	await page.evaluate(() => document.querySelector('#tab-threads').click())
+	await page.dblclick('#view-threads .tr:has-text("TID 14")')
+	const whole = where => page.$$eval(where, all => all.map(e => e.scrollWidth <= e.clientWidth + 1 && e.scrollHeight <= e.clientHeight + 1))
+	t.check('Clear all fits its button', (await whole('.chip.clear')).join() === 'true', '')
+	const chips = await page.$$eval('.chip:not(.clear)', all => all.map(e => [e.textContent, e.title]))
+	t.check('a title has the text of a chip', chips.length === 2 && chips.every(([text, title]) => title.startsWith(text.replace(/ ×$/, '') + '\n')), JSON.stringify(chips))
+	t.check('the name of a thread comes first', chips[1][0] === 'worker (app, PID 12, TID 14) ×', chips[1][0])
+	const heads = await page.$$eval('#view-threads .th button', all => all.map(e => [e.textContent, e.title]))
+	t.check('headings are whole', !(await whole('#view-threads .th button')).includes(false) && heads.some(h => h[0] === 'Data Page Fault'), JSON.stringify(heads))
+	t.check('a title has the text of a heading', heads.every(([text, title]) => title.startsWith(text)), JSON.stringify(heads))
+	t.check('layout: no complaint', !page.complaints.length, page.complaints.join('\n'))
+	await t.closePage(page)
+}
+
 module.exports = async t => {
 	await keys(t)
+	await layout(t)
 	for (const scheme of ['light', 'dark'])
 		await views(t, scheme)
 }

@@ -143,6 +143,12 @@ export function filterCommand(data, state) {
 	return words.join(' ')
 }
 
+// "worker (app, PID 12, TID 13)": what tells a thread from the others of its process comes first, because the end may be cut.
+function ownNameFirst({ name, comm }) {
+	const own = ` (${comm})`
+	return name.endsWith(own) ? `${comm} (${name.slice(0, -own.length)})` : name
+}
+
 // Returns the parts of the filter but the typed expression, for display: [text, change of the state that removes the
 // part].
 export function filterParts(data, state) {
@@ -157,7 +163,7 @@ export function filterParts(data, state) {
 		parts.push([p ? p.name : key, { processes: state.processes.filter(k => k !== key) }])
 	}
 	for (const i of state.threads)
-		parts.push([data.threads[i] ? data.threads[i].name : 'thread', { threads: state.threads.filter(k => k !== i) }])
+		parts.push([data.threads[i] ? ownNameFirst(data.threads[i]) : 'thread', { threads: state.threads.filter(k => k !== i) }])
 	for (const c of state.cpus)
 		parts.push(['CPU ' + c, { cpus: state.cpus.filter(k => k !== c) }])
 	const others = data.states_met.filter(s => !state.states.includes(s)).map(s => data.states[s].uname)

@@ -53,7 +53,7 @@ function headCell(t, c, i) {
 		t.on.sort(t.sort)
 	}
 	return el('div.th' + (c.left ? '.left' : ''), { role: 'columnheader' },
-		el('button', { title: c.help || '', onclick: sort }, c.title, c.unit ? el('span.unit', {}, ' ' + c.unit) : null))
+		el('button', { title: [[c.title, c.unit].filter(Boolean).join(' '), c.help].filter(Boolean).join(': '), onclick: sort }, c.title, c.unit ? el('span.unit', {}, ' ' + c.unit) : null))
 }
 
 // The rows in the order of the table's column. With keepOrder they have it already.

@@ -72,14 +72,14 @@ export function copyButton(textOf) {
 
 export function makeFilterBar(root, page) {
 	const chips = el('div.chips'), expression = makeExpression(page), compose = makeCompose(page)
-	const command = el('code.command', { tabIndex: 0, title: 'The same numbers in er_print' })
+	const command = el('code.command', { tabIndex: 0 })
 	const copy = copyButton(() => command.textContent)
 	root.append(...expression.nodes, compose.root, chips, command, copy)
 	return {
 		update({ data, state }) {
 			const parts = filterParts(data, state)
 			chips.replaceChildren(...parts.map(([text, patch]) =>
-				el('button.chip', { title: 'Remove this filter', ariaLabel: 'Remove filter ' + text,
+				el('button.chip', { title: text + '\nA click removes this filter.', ariaLabel: 'Remove filter ' + text,
 					onclick: () => page.store.set(patch) }, el('span', {}, text), ' ×')))
 			if (!isFiltered(state))
 				chips.append(el('span.hint', {}, 'Everything is shown. Drag over the timeline for a range; click a name or a state to look at it.'))
@@ -88,6 +88,7 @@ export function makeFilterBar(root, page) {
 			expression.update(page)
 			compose.update(page)
 			command.textContent = 'er_print ' + filterCommand(data, state)
+			command.title = command.textContent + '\nshows the same numbers.'
 			command.hidden = copy.hidden = !isFiltered(state)
 		},
 	}
