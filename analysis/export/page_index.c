@@ -293,7 +293,10 @@ static void put_kind(struct buf *b, int64_t us, const struct thread_kind *k, siz
 	buf_puts(b, "]");
 }
 
-/* The names of a thread and of its process, each with the time from which on it is valid, if there are several. */
+/*
+ * The names of a thread and of its process, each with the time from which on it is valid, if there are several.
+ * The time is that of the first packet with the name, so it is rounded down as times of events are.
+ */
 static void put_kinds(struct indexing *in, const struct page_thread *t)
 {
 	const struct names *names = session_names(in->x->view->session);
@@ -311,7 +314,7 @@ static void put_kinds(struct indexing *in, const struct page_thread *t)
 		at = next;
 		if (same_name(k.comm, last.comm) && same_name(k.process, last.process))
 			continue;
-		put_kind(in->b, at / 1000 + (at % 1000 > 0), &k, n++);
+		put_kind(in->b, at / 1000, &k, n++);
 		last = k;
 	}
 	buf_puts(in->b, "]");

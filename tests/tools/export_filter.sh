@@ -218,10 +218,12 @@ put waits.1.er renamed.er
 cat >>renamed.er/names.xml <<'END'
 <name pid="12" tid="13" at="300000000" comm="later"/>
 <name pid="12" tid="13" at="700000000" comm="last"/>
-<name pid="40" tid="40" at="500000000" comm="cron2"/>
+<name pid="40" tid="40" at="500100900" comm="cron2"/>
 END
 put spans.1.er spans.er
 to_page w renamed cold spans
+# A renaming has the time of the first event with the new name, which is rounded down.
+check_that "times of names are rounded down as those of events" "$(pack renamed.html index | grep -c '\[500100,"cron2"') == 1" "$(pack renamed.html index | grep -o 'kinds[^}]*')"
 "$O/tests/bench/gen_experiment" coarse.er 60000 50 8 40 5000 >/dev/null
 echo '<name pid="100" tid="107" at="10000000" comm="early"/> <name pid="100" tid="107" at="300000000" comm="later"/>' >coarse.er/names.xml
 check "coarse: is written" er_export --to page --page-size 1k -o coarse.html coarse.er
