@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 #include "analysis/base/wrap.h"
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/experiment/exp_threads.h"
 #include "analysis/experiment/experiment.h"
 #include "analysis/model/session.h"
@@ -75,16 +77,22 @@ static bool same_process(const struct moment *a, const struct moment *b)
 	return a->pid == b->pid && a->start == b->start;
 }
 
-/* Sort, and leave out begins of segments in which a program runs on. */
+/* A process that gets an experiment of its own is listed again. */
+static bool is_twice(const struct moment *a, const struct moment *b)
+{
+	return a->program && b->program && a->at_ns == b->at_ns && same_process(a, b);
+}
+
+/* Sort, and leave out begins of segments in which a program runs on, and programs that are listed twice. */
 static void put_in_order(moment_vec *moments)
 {
 	size_t kept = 0;
 
 	vec_sort(moments, by_process);
 	for (size_t i = 0; i < moments->len; i++) {
-		const struct moment *m = &moments->data[i];
+		const struct moment *m = &moments->data[i], *last = kept ? &moments->data[kept - 1] : NULL;
 
-		if (!m->continues || !kept || !same_process(m, &moments->data[kept - 1]))
+		if (!last || !(is_twice(last, m) || (m->continues && same_process(m, last))))
 			moments->data[kept++] = *m;
 	}
 	moments->len = kept;
@@ -194,6 +202,77 @@ static void put_columns(struct table *t)
 	text_column(t, "Command");
 }
 
+static const struct exp_element *recorder_of(const struct experiment *e)
+{
+	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, "recorder"))
+			return el;
+	}
+	return NULL;
+}
+
+/* Whether the recorder lists processes of all programs. */
+static bool follows_all(const struct experiment *e)
+{
+	const struct exp_element *el = recorder_of(e);
+	const char *follow = el ? element_get(el, "follow") : NULL;
+
+	return follow && (!strcmp(follow, "on") || !strcmp(follow, "all"));
+}
+
+static uint64_t end_key(int64_t pid, int64_t at_ns)
+{
+	return hash64((uint64_t)pid ^ hash64((uint64_t)at_ns));
+}
+
+/* Main threads that ended, of processes that no line tells of. */
+static uint64_t count_unlisted(const struct experiment *e)
+{
+	struct map listed = { 0 };
+	uint64_t n = 0;
+
+	vec_for_each(x, &e->exits)
+		map_put(&listed, end_key(x->pid, x->at_ns), NULL);
+	vec_for_each(th, &e->threads) {
+		bool ended = th->ended || th->fold;
+
+		n += ended && th->pid && th->pid == th->tid && strcmp(th->comm, "<Recording>") &&
+		     !map_get(&listed, end_key(th->pid, th->end_ns));
+	}
+	map_free(&listed);
+	return n;
+}
+
+static uint64_t count_failed(const struct experiment *e)
+{
+	uint64_t n = 0;
+
+	vec_for_each(el, &e->recorder) {
+		const char *kind = strcmp(el->name, "dropped") ? NULL : element_get(el, "kind");
+
+		n += kind && !strcmp(kind, "failed") ? (uint64_t)element_int(el, "count") : 0;
+	}
+	return n;
+}
+
+static void put_unlisted(const struct view_state *v, struct table *t)
+{
+	uint64_t n = 0, nfailed = 0;
+
+	vec_for_each(ep, &v->session->experiments) {
+		if ((*ep)->founder || !follows_all(*ep))
+			continue;
+		n += count_unlisted(*ep);
+		nfailed += count_failed(*ep);
+	}
+	if (!n)
+		return;
+	put_note(t, "%" PRIu64 " more short process%s ended, without a sample: er_kernel --each-thread lists them all.",
+		 n, n == 1 ? "" : "es");
+	if (nfailed)
+		put_note(t, "Of these, %" PRIu64 " failed: there are too many to list each.", nfailed);
+}
+
 int view_lifetimes(struct view_state *v, struct table *t, struct diag *d)
 {
 	t->name = "lifetimes";
@@ -202,5 +281,6 @@ int view_lifetimes(struct view_state *v, struct table *t, struct diag *d)
 		if ((*e)->origin == *e)
 			put_lives(v, *e, t);
 	}
+	put_unlisted(v, t);
 	return 0;
 }

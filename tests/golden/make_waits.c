@@ -18,7 +18,8 @@
  * twice its length. Waits for the pipe are traced: each has a packet of its own.
  *
  * lacks.1.er is the same, but its threads.xml says that TID 13 slept for 50 ms more.
- * lives.1.er has only processes, in a compressed file. They end in all ways, and two of them have one PID.
+ * lives.1.er has processes, in a compressed file. They end in all ways, and two of them have one PID. Three that
+ * ended are only in the list of threads.
  * locks.1.er has waits for locks that reports list together: with a common stack, also by way of a third
  * lock, or without an address; and others, which they list apart.
  * states.1.er is not from er_kernel: each state has amounts that no other state has.
@@ -237,7 +238,30 @@ static void all_ends(const char *dir)
 		"<process pid=\"34\" ppid=\"30\" start=\"7\" begin=\"5600000\" comm=\"executed\"/>\n"
 		"<exit pid=\"34\" start=\"7\" at=\"6000000\" status=\"1024\"/>\n"
 		"<process pid=\"34\" ppid=\"30\" start=\"9\" begin=\"6100000\" comm=\"reused\"/>\n"
-		"<exit pid=\"34\" start=\"9\" at=\"6200000\" status=\"1280\"/>");
+		"<exit pid=\"34\" start=\"9\" at=\"6200000\" status=\"1280\"/>\n"
+		/* It got an experiment of its own. */
+		"<process pid=\"35\" ppid=\"30\" start=\"9\" begin=\"7000000\" comm=\"moved\"/>\n"
+		"<process pid=\"35\" ppid=\"30\" start=\"9\" begin=\"7000000\" comm=\"moved\"/>\n"
+		"<exit pid=\"35\" start=\"9\" at=\"7500000\" status=\"0\"/>");
+	/* Processes 36, 37 and 38 ended and are not listed. */
+	expwriter_text(exp_builder_writer(b), "threads.xml.gz",
+		"<thread pid=\"35\" tid=\"35\" comm=\"moved\""
+		" begin=\"7000000\" end=\"7500000\" sleep=\"500000\" ended=\"1\"/>\n"
+		"<thread pid=\"35\" tid=\"39\" comm=\"moved\""
+		" begin=\"7000000\" end=\"7400000\" sleep=\"400000\" ended=\"1\"/>\n"
+		"<thread pid=\"36\" tid=\"36\" comm=\"short\""
+		" begin=\"7000000\" end=\"7500000\" sleep=\"500000\" ended=\"1\"/>\n"
+		"<thread pid=\"0\" tid=\"9\" comm=\"kworker\""
+		" begin=\"7000000\" end=\"7500000\" sleep=\"500000\" ended=\"1\"/>\n"
+		"<thread pid=\"40\" tid=\"40\" comm=\"&lt;Recording&gt;\""
+		" begin=\"7000000\" end=\"7500000\" sleep=\"500000\" ended=\"1\"/>\n"
+		"<thread pid=\"41\" tid=\"41\" comm=\"lives\""
+		" begin=\"7000000\" end=\"8000000\" sleep=\"1000000\"/>\n"
+		"<threads count=\"2\" comm=\"short\" begin=\"7000000\" end=\"7600000\" lived=\"1000000\" sleep=\"1000000\" "
+		"members=\"37:0+500000 38:100000+500000\"/>");
+	expwriter_replace(exp_builder_writer(b), "recorder.xml",
+		"<recorder version=\"1\" scope=\"system\" state=\"closed\" follow=\"on\"/>\n"
+		"<dropped kind=\"failed\" what=\"processes that failed\" count=\"2\"/>\n");
 	finish(b);
 }
 

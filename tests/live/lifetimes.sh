@@ -53,3 +53,32 @@ is_listed '"perl life.pl exits_again' "exit 7"
 is_listed 'threadexec 0.3 perl life.pl exits_again' exec
 check "the recorder's load exited with 0" \
 	sh -c "\"$er_print\" -lifetimes life.er | grep 'sh run.sh' | grep -q ' exit 0 '"
+
+# Each of these lives for a millisecond or two, so most have no sample.
+cat >many.sh <<'END'
+for i in $(seq 60); do sh -c "exit $((i % 6))"; done
+sh -c 'kill -9 $$'
+exec 2>/dev/null
+END
+# ends FILE: the ends of these processes, each with its number
+ends() { sed -n 's/.* \(exit [0-9]*\|SIG[A-Z]*\)  .*sh -c \(exit\|kill\) .*/\1/p' "$1" | sort | uniq -c | awk '{ print $1, $2, $3 }' >ends; }
+for option in "" --each-thread; do
+	rm -rf many.er
+	# shellcheck disable=SC2086
+	must_record many.er $option -p high -- sh many.sh
+	"$er_print" -lifetimes many.er >list 2>err
+	ends list
+	for n in 1 2 3 4 5; do
+		check "${option:-by default} each process with status $n is listed" grep -qx "10 exit $n" ends
+	done
+	check "${option:-by default} and one that was killed" grep -qx "1 SIGKILL " ends
+	check "${option:-by default} no process is listed twice" sh -c '! grep -o "^ *[0-9]* .*exit [0-9]*" list | sort | uniq -d | grep .'
+done
+check "with --each-thread also those with status 0" grep -qx "10 exit 0" ends
+check "and nothing is said of others" sh -c '! grep "more short process" list'
+
+# In segments a process is listed where it ended.
+rm -rf many.er
+"$er_kernel" -o roll.1.er --roll 1s -g roll.erg -p high -- sh -c 'sh -c "sleep 1.5; exit 3"; exit 0' >record.out 2>record.err
+"$er_print" -lifetimes roll.erg >list 2>err
+check_that "a process that a later segment has no sample of has its end" "$(grep -c 'exit 3 .* sh -c sleep 1.5' list) == 1" "$(cat list)"

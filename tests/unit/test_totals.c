@@ -185,6 +185,111 @@ static void test_limit_keeps_totals(void **state)
 	experiment_close(e);
 }
 
+/* The total of a process without a packet, which ended with this status. */
+static struct er_total ended(int32_t pid, uint32_t status)
+{
+	struct er_total t = total_of();
+
+	t.task.tgid = t.task.tid = pid;
+	t.flags |= ER_TOTAL_ENDED;
+	t.exit_status = status;
+	return t;
+}
+
+static struct experiment *record_end(struct er_total t, bool each_thread, const char *regexp)
+{
+	struct fixture f;
+
+	fixture_each_thread = each_thread;
+	begin(&f, regexp ? FOLLOW_MATCHING : FOLLOW_SHARED, regexp);
+	fixture_each_thread = false;
+	drain_take(f.drain, 1, &t, sizeof(t));
+	drain_process(f.drain, false);
+	assert_int_equal(recording_nsubs(f.recording), 0);
+	return finish(&f);
+}
+
+static void check_end(struct er_total t, bool each_thread, const char *regexp, size_t nprocesses, size_t nexits)
+{
+	struct experiment *e = record_end(t, each_thread, regexp);
+
+	assert_int_equal(e->processes.len, nprocesses);
+	assert_int_equal(e->exits.len, nexits);
+	if (nprocesses) {
+		assert_int_equal(e->processes.data[0].pid, PID);
+		assert_int_equal(e->processes.data[0].ppid, 1);
+		assert_int_equal(e->processes.data[0].begin_ns, 1100);
+		assert_string_equal(e->processes.data[0].command, "prog");
+	}
+	if (nexits)
+		assert_int_equal(e->exits.data[0].status, t.exit_status);
+	experiment_close(e);
+}
+
+/* A process that no sample met is listed if it failed, and in any case with --each-thread. */
+static void test_ends_without_a_packet(void **state)
+{
+	struct er_total lives = ended(PID, 0), kthread = ended(PID, 256);
+
+	check_end(ended(PID, 256), false, NULL, 1, 1);
+	check_end(ended(PID, 9), false, NULL, 1, 1);
+	check_end(ended(PID, 0), false, NULL, 0, 0);
+	check_end(ended(PID, 0), true, NULL, 1, 1);
+	check_end(ended(PID, 256), false, "prog", 1, 1);
+	check_end(ended(PID, 256), true, "other", 0, 0);
+	lives.flags = ER_TOTAL_BORN;
+	check_end(lives, true, NULL, 1, 0);
+	lives.flags = 0;
+	check_end(lives, true, NULL, 0, 0);
+	kthread.flags |= ER_TOTAL_KTHREAD;
+	check_end(kthread, true, NULL, 0, 0);
+}
+
+/* A sample can be written after the total, and its process is listed by then. */
+static void test_end_before_a_packet(void **state)
+{
+	struct fixture f;
+	struct er_total t = ended(PID, 256);
+	struct er_wait w = a_wait;
+	struct experiment *e;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	drain_take(f.drain, 1, &t, sizeof(t));
+	drain_process(f.drain, false);
+	give_stack(&f, 77, 1, 0, 0);
+	w.blocked_weight = 500000;
+	give_wait(&f, w);
+	e = finish(&f);
+	assert_int_equal(e->exits.len, 1);
+	vec_for_each(p, &e->processes)
+		assert_int_equal(p->begin_ns, 1100);
+	experiment_close(e);
+}
+
+enum { FAILED_MAX = 10000 };
+
+static void test_many_fail(void **state)
+{
+	struct fixture f;
+	struct experiment *e;
+
+	begin(&f, FOLLOW_SHARED, NULL);
+	for (int i = 0; i < FAILED_MAX + 3; i++) {
+		struct er_total t = ended(PID + i, 256);
+
+		if (i)
+			procmap_apply(f.procmap, &(struct proc_event){ .kind = PROC_FORK, .time_ns = 2000,
+				.pid = PID + i, .tid = PID + i, .ppid = 1 });
+		drain_take(f.drain, 1, &t, sizeof(t));
+	}
+	drain_process(f.drain, false);
+	assert_int_equal(f.drops.n[DROP_FAILED], 3);
+	e = finish(&f);
+	assert_int_equal(e->processes.len, FAILED_MAX);
+	assert_int_equal(e->exits.len, FAILED_MAX);
+	experiment_close(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +298,9 @@ int main(void)
 		cmocka_unit_test(test_stolen),
 		cmocka_unit_test(test_threads_xml),
 		cmocka_unit_test(test_limit_keeps_totals),
+		cmocka_unit_test(test_ends_without_a_packet),
+		cmocka_unit_test(test_end_before_a_packet),
+		cmocka_unit_test(test_many_fail),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -109,6 +109,11 @@ struct actor route_actor(struct drain *dr, const struct er_task *task, bool kthr
  */
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make);
 /*
+ * For the total of a process's main thread, if the process has no sub-experiment: list it in processes.xml if it
+ * failed, with each_thread if it began or ended, or if an earlier segment lists it and it ended. Whether it is listed.
+ */
+bool route_list(struct drain *dr, const struct actor *a, const struct er_total *t);
+/*
  * The output for a record of a thread without a sub-experiment: `on_cpu` for its time on the CPU,
  * else for its time off the CPU.
  */

@@ -50,6 +50,7 @@ const struct drop_desc drop_descs[DROP_COUNT] = {
 			      "system call of a 32-bit program, whose I/O is not traced",
 			      "system calls of 32-bit programs, whose I/O is not traced",
 			      EFFECT_TOO_SMALL },
+	[DROP_FAILED] = { "failed", "processes that failed, beyond the bound of the table of processes" },
 };
 
 void drops_limit(struct drops *d, uint64_t time_ns)

@@ -28,6 +28,7 @@ enum drop {
 	DROP_CALL,       /* calls of the collector API beyond their bound */
 	DROP_IO_OPEN,    /* I/O calls that had not returned at the end */
 	DROP_IO_FOREIGN, /* system calls of 32-bit programs, whose I/O is not traced */
+	DROP_FAILED,     /* processes that failed, and are in no table because it has FAILED_MAX of them */
 	DROP_COUNT
 };
 

@@ -67,7 +67,8 @@ void process_note(struct recording *b, struct output *p, const struct process_li
 	xml_attr(&line, "command", shortened);
 	if (program)
 		xml_attr(&line, "program", program->path);
-	xml_attr(&line, "experiment", expwriter_name(output_writer(p)));
+	if (p)
+		xml_attr(&line, "experiment", expwriter_name(output_writer(p)));
 	buf_puts(&line, "/>");
 	recording_process(b, line.data);
 	buf_free(&line);

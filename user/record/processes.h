@@ -45,7 +45,7 @@ struct process_line {
 	bool named; /* the line names the main thread: thread_names_process */
 };
 
-/* Write a line; the image's packets are in `p`. */
+/* Write a line; the image's packets are in `p`. NULL: it has none. */
 void process_note(struct recording *b, struct output *p, const struct process_line *l);
 /* Do this when the command line can be read, or has been tried to a limit. `p` must live until then. */
 void process_note_late(struct late_lines *l, struct output *p, struct image *im, uint64_t start_time);

@@ -507,6 +507,15 @@ void recording_process_exit(struct recording *b, const char *line)
 	expwriter_text(b->segment->founder.w, "processes.xml.gz", line);
 }
 
+bool recording_list_failed(struct recording *b)
+{
+	bool room = b->segment->nfailed < FAILED_MAX;
+
+	b->segment->nfailed += room;
+	b->drops->n[DROP_FAILED] += !room;
+	return room;
+}
+
 uint64_t recording_start(const struct recording *b)
 {
 	return b->segment->header.start_ns;

@@ -149,6 +149,11 @@ void recording_process(struct recording *b, const char *line);
 void recording_snapshot(struct recording *b, const char *line);
 /* Append a line to processes.xml that tells of no further program. */
 void recording_process_exit(struct recording *b, const char *line);
+/*
+ * Whether processes.xml has room for one more process that is listed only because it failed. No: it is
+ * counted as dropped.
+ */
+bool recording_list_failed(struct recording *b);
 /* Write the event `run`. */
 uint64_t recording_start(const struct recording *b);
 /* Write a packet that is not a clock packet; values as in expwriter_packet. */

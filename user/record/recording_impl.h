@@ -14,6 +14,8 @@
 /* A file that processes have mapped; pools.c has their numbers (user/space/files.h). */
 enum { POOL_PARTS = 8 }; /* of one file; most have one */
 
+enum { FAILED_MAX = 10000 }; /* processes of a segment that are listed only because they failed */
+
 struct pool_part {
 	uint64_t from, to; /* offsets in the file */
 };
@@ -57,6 +59,7 @@ struct segment {
 	VEC(struct output *) open;
 	size_t nsubs, max_subs; /* with one process each */
 	size_t nprocesses;    /* lines of processes.xml */
+	size_t nfailed;       /* of them: those of processes that are listed only because they failed */
 	size_t nknown;        /* stacks in the maps of all outputs */
 	uint32_t last_uid;    /* of a stack; unique among all outputs: packets refer across */
 	struct strtab stems;  /* of sub-experiments' names; ids index `used` */

@@ -177,6 +177,19 @@ static bool find_command(struct drain *dr, const struct image *im, uint64_t star
 	return true;
 }
 
+/* Each segment has a table of processes of its own. */
+static uint64_t table_mark(const struct drain *dr)
+{
+	return recording_start(dr->parts.recording) + 1;
+}
+
+static void set_listed(struct drain *dr, struct image *im)
+{
+	dr->nprograms += !im->noted;
+	im->noted = true;
+	im->listed = table_mark(dr);
+}
+
 /*
  * Find an output for the image; its own if that is wanted and possible. NULL: no directory could be
  * made.
@@ -205,8 +218,7 @@ static struct output *adopt(struct drain *dr, struct image *im, uint64_t start_t
 		} else {
 			process_note_late(&dr->late_lines, output, im, start_time);
 		}
-		dr->nprograms += !im->noted;
-		im->noted = true;
+		set_listed(dr, im);
 	}
 	buf_free(&command);
 	return output;
@@ -298,6 +310,38 @@ static bool has_listed_program(const struct image *im)
 		if (im->noted)
 			return true;
 	return false;
+}
+
+/* Whether a process without a packet in this segment is listed, too. */
+static bool wants_line(struct drain *dr, const struct image *im, const struct er_total *t)
+{
+	bool ended = t->flags & ER_TOTAL_ENDED;
+
+	if (dr->parts.each_thread && t->flags & (ER_TOTAL_BORN | ER_TOTAL_ENDED))
+		return true;
+	/* One that an earlier segment lists would seem to go on. */
+	return ended && (im->noted || (t->exit_status && recording_list_failed(dr->parts.recording)));
+}
+
+bool route_list(struct drain *dr, const struct actor *a, const struct er_total *t)
+{
+	struct buf command = { 0 };
+	struct image *im;
+
+	if (a->kthread || a->recorder)
+		return false;
+	im = procmap_image(dr->procmap, a->task->tgid, a->task->start_time, t->end_ns);
+	if (!im || !is_followed(dr, im))
+		return false;
+	if (im->listed == table_mark(dr))
+		return true;
+	if (!wants_line(dr, im, t))
+		return false;
+	find_command(dr, im, a->task->start_time, false, &command);
+	note_process(dr, NULL, im, a->task->start_time, command.data);
+	set_listed(dr, im);
+	buf_free(&command);
+	return true;
 }
 
 struct output *route_output(struct drain *dr, const struct actor *a, uint64_t time_ns, bool make)

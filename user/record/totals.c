@@ -184,7 +184,7 @@ bool write_total(struct drain *dr, const void *record, bool last_chance)
 	 */
 	own = route_output(dr, &a, t.end_ns, dr->parts.targets);
 	to = (struct rest_to){ own, put_thread(dr, &t, &a, own) };
-	if (own && t.flags & ER_TOTAL_ENDED && t.task.tid == t.task.tgid)
+	if (t.task.tid == t.task.tgid && (own || route_list(dr, &a, &t)) && t.flags & ER_TOTAL_ENDED)
 		put_exit(dr, &t);
 	for (int i = 0; i < ER_OFF_STATES; i++)
 		put_rests(dr, &t, &to, i);

@@ -80,6 +80,7 @@ struct image {
 	bool launcher;             /* its exec begins the founder */
 	unsigned nforks, nexecs;   /* of the family: what it has created so far */
 	bool noted;                /* the recorder has counted it */
+	uint64_t listed;           /* the recorder's mark of the last table of processes that has it; 0: none */
 };
 
 struct procmap;
