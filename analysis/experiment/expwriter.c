@@ -166,7 +166,8 @@ static int create(struct expwriter *founder, int dirfd, const char *name,
 	} while (expwriter_made_room(w, err));
 	if (err) {
 		writer_free(w);
-		return diag_errno(d, -err, "experiment '%s': cannot create: choose another place", name);
+		return err == -EEXIST ? err :
+			diag_errno(d, -err, "experiment '%s': cannot create: choose another place", name);
 	}
 	*ret = w;
 	return 0;

@@ -50,7 +50,7 @@ struct exp_header {
 
 /*
  * Create directory `name` (mode 0700) below dirfd and write its header. The name must
- * end in ".er". 0, or -errno after reporting; -EEXIST if the name is taken. On an error
+ * end in ".er". 0, or -errno after reporting; -EEXIST, which is not reported, if the name is taken. On an error
  * nothing is left behind. The caller closes *ret with expwriter_close; dirfd must stay
  * open until then.
  */

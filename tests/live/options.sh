@@ -289,3 +289,16 @@ check_that "-x: the load is left stopped" \
 kill -CONT "$load"
 wait $pid
 check_that "-x: the load runs when it is continued" "$? == 0 && $(grep -c '^pid' x.out) == 1" "$(cat x.out x.err)"
+
+# Several recorders that begin at once choose the same name, and only one can make it.
+for i in 1 2 3; do
+	(
+		"$er_kernel" -o once.1.er -t 0.5 >"once.$i.out" 2>"once.$i.err" || echo "status $?" >>"once.$i.err"
+		"$er_kernel" -o rolled.1.er --roll 1s -t 2.5 >"rolled.$i.out" 2>"rolled.$i.err" || echo "status $?" >>"rolled.$i.err"
+	) &
+done
+wait
+check "recorders that begin at once take the next number" ls -d once.1.er once.2.er once.3.er
+check_that "and say so" "$(cat once.?.err | grep -c "warning: experiment 'once.[12].er': exists already: recording as 'once.[23].er'") >= 2" "$(cat once.?.err)"
+check_that "none fails" "$(cat once.?.err rolled.?.err | grep -c "^status") == 0" "$(cat once.?.err rolled.?.err)"
+check_that "segments of all take numbers in turn" "$(ls -d rolled.*.er | wc -l) >= 9" "$(ls -d rolled.*.er)"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The name of the next experiment, among files that other programs put there. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,6 +72,33 @@ static void test_huge_numbers(void **state)
 	tempdir_remove(dir);
 }
 
+/* What was chosen exists by the time it is to be made. */
+static void test_evade(void **state)
+{
+	char *dir = tempdir_new();
+	struct plan plan = { .dir = dir, .name = "two.1.er", .group = "g.erg" };
+	struct expname n, next;
+	struct diag d = { 0 };
+
+	assert_int_equal(expname_choose(&plan, &n, &d), 0);
+	tempdir_write(dir, "two.1.er", "", 0);
+	tempdir_write(dir, "two.4.er", "", 0);
+	assert_int_equal(expname_evade(&n, &next, &d), 0);
+	assert_string_equal(next.name, "two.5.er");
+	assert_string_equal(strrchr(next.path, '/'), "/two.5.er");
+	assert_string_equal(next.group, n.group);
+	assert_int_not_equal(next.dirfd, n.dirfd);
+	assert_int_equal(d.nmsgs, 1);
+	expname_free(&next);
+	expname_free(&n);
+	plan.name = "two.er";
+	assert_int_equal(expname_choose(&plan, &n, &d), 0);
+	assert_int_equal(expname_evade(&n, &next, &d), -EEXIST);
+	expname_free(&n);
+	diag_free(&d);
+	tempdir_remove(dir);
+}
+
 /* A dump's number is the next one of its stem; experiments of this stem do not count. */
 static void test_dumps(void **state)
 {
@@ -100,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_next_number),
 		cmocka_unit_test(test_collect_name),
 		cmocka_unit_test(test_huge_numbers),
+		cmocka_unit_test(test_evade),
 		cmocka_unit_test(test_dumps),
 	};
 

@@ -80,15 +80,11 @@ static char *next_name(int dirfd, const char *stem, size_t stemlen, const char *
 	return name;
 }
 
-/* With -o: keep the name, or take the next number. */
-static int choose_number(struct expname *n, const char *wanted, struct diag *d)
+/* The wanted name exists: take the next number. */
+static int take_number(struct expname *n, const char *wanted, struct diag *d)
 {
 	size_t stem = stem_length(wanted);
 
-	if (!taken(n->dirfd, wanted)) {
-		n->name = xstrdup(wanted);
-		return 0;
-	}
 	if (!stem) {
 		diag_error(d, "experiment '%s': exists already: remove it or choose another name",
 			   wanted);
@@ -96,6 +92,15 @@ static int choose_number(struct expname *n, const char *wanted, struct diag *d)
 	}
 	n->name = next_name(n->dirfd, wanted, stem, ".er");
 	diag_warn(d, "experiment '%s': exists already: recording as '%s'", wanted, n->name);
+	return 0;
+}
+
+/* With -o: keep the name, or take the next number. */
+static int choose_number(struct expname *n, const char *wanted, struct diag *d)
+{
+	if (taken(n->dirfd, wanted))
+		return take_number(n, wanted, d);
+	n->name = xstrdup(wanted);
 	return 0;
 }
 
@@ -177,14 +182,31 @@ char *expname_dump(const struct expname *n)
 	return next_name(n->dirfd, n->name, stem_of(n), "");
 }
 
-void expname_next(const struct expname *n, struct expname *ret)
+/* Put `ret`, which has a name, beside `n`. */
+static void place_beside(const struct expname *n, struct expname *ret)
 {
 	size_t dirlen = strlen(n->path) - strlen(n->name);
 
-	*ret = (struct expname){ .dirfd = fcntl(n->dirfd, F_DUPFD_CLOEXEC, 0) };
-	ret->name = next_name(n->dirfd, n->name, stem_of(n), ".er");
+	ret->dirfd = fcntl(n->dirfd, F_DUPFD_CLOEXEC, 0);
 	ret->path = xasprintf("%.*s%s", (int)dirlen, n->path, ret->name);
 	ret->group = n->group ? xstrdup(n->group) : NULL;
+}
+
+void expname_next(const struct expname *n, struct expname *ret)
+{
+	*ret = (struct expname){ .name = next_name(n->dirfd, n->name, stem_of(n), ".er") };
+	place_beside(n, ret);
+}
+
+int expname_evade(const struct expname *n, struct expname *ret, struct diag *d)
+{
+	int err;
+
+	*ret = (struct expname){ .dirfd = n->dirfd };
+	err = take_number(ret, n->name, d);
+	if (!err)
+		place_beside(n, ret);
+	return err;
 }
 
 /* The line of an experiment in its group file. The caller frees it. */

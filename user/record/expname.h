@@ -25,6 +25,11 @@ int expname_choose(const struct plan *plan, struct expname *ret, struct diag *d)
  * and group. Free it with expname_free; it does not depend on `n`.
  */
 void expname_next(const struct expname *n, struct expname *ret);
+/*
+ * The same for a name that another recorder has taken since it was chosen, with a warning. Returns -EEXIST after
+ * reporting if the name has no number.
+ */
+int expname_evade(const struct expname *n, struct expname *ret, struct diag *d);
 /* The stem: the name without its number and ".er". The caller frees it. */
 char *expname_stem(const struct expname *n);
 /* The path of dumps for people: "dir/STEM.N". The caller frees it. */

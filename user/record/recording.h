@@ -25,7 +25,8 @@ struct ksymtab;
 struct output; /* one experiment */
 
 /*
- * Create the founder `name` in the directory dirfd. Returns 0, or -errno after reporting. End it
+ * Create the founder `name` in the directory dirfd. Returns 0, or -errno after reporting; -EEXIST, which is not
+ * reported, if the name is taken. End it
  * with recording_close or recording_discard. The header's strings and the plan must outlive the recording.
  */
 int recording_open(int dirfd, const char *name, const struct exp_header *h, const struct plan *plan,
@@ -47,7 +48,7 @@ int recording_close(struct recording *b);
  *	recording_switch(b);          from now on everything is written into the next experiment
  *
  * Each segment is complete in itself: stacks, maps, symbols and names are written again when they
- * are used again. If recording_prepare fails, after reporting, the present experiment goes on.
+ * are used again. If recording_prepare fails, as recording_open does, the present experiment goes on.
  * recording_switch returns 0, or -errno of the experiment that it closed.
  */
 int recording_prepare(struct recording *b, int dirfd, const char *name, const struct exp_header *h,

@@ -204,8 +204,7 @@ static int open_recording(struct recording_session *s)
 	s->first_ns = s->start_ns = now_ns();
 	s->host.header.start_ns = s->start_ns;
 	s->host.header.start_epoch = time(NULL);
-	if (recording_open(s->name->dirfd, s->name->name, &s->host.header, s->plan, &s->drops, s->d,
-		      &s->recording) < 0)
+	if (recording_session_create(s) < 0)
 		return -1;
 	s->binaries = binaries_new(s->plan->archiving != ARCHIVE_NOTHING,
 				   s->plan->archiving == ARCHIVE_WHOLE ? ARCHIVE_COPY :

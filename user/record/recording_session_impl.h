@@ -125,6 +125,11 @@ int recording_session_take_signals(struct recording_session *s);
 int recording_session_begin(struct recording_session *s);
 /* Set s->path, which the status shows. */
 void recording_session_set_path(struct recording_session *s);
+/*
+ * Make the experiment. Another recorder may have taken its name since it was chosen: then this one takes the next
+ * number. 0, or -errno after reporting.
+ */
+int recording_session_create(struct recording_session *s);
 /* Start the capture and give up capabilities. 0, or -1 after a message. */
 int recording_session_capture(struct recording_session *s);
 

@@ -16,6 +16,8 @@
 
 #define RETRY_NS 10000000000ULL
 
+enum { NAMES_MAX = 100 }; /* that others take in a row */
+
 /* Without a size in --roll a segment may take this part of --keep. */
 enum { KEEP_PARTS = 4 };
 
@@ -54,10 +56,29 @@ static bool made_room(struct recording_session *s, int err)
 	return expwriter_is_full(err) && recording_session_make_room(s);
 }
 
-/* Create the next experiment, if need be in the place of the oldest. 0 or -errno. */
+int recording_session_create(struct recording_session *s)
+{
+	for (;;) {
+		struct expname next;
+		int err = recording_open(s->name->dirfd, s->name->name, &s->host.header, s->plan, &s->drops, s->d,
+					 &s->recording);
+
+		if (err != -EEXIST || expname_evade(s->name, &next, s->d) < 0)
+			return err;
+		expname_free(&s->rolled);
+		s->rolled = next;
+		s->name = &s->rolled;
+	}
+}
+
+/*
+ * Create the next experiment, if need be in the place of the oldest. Another recorder that uses the same stem may
+ * take its name first. 0 or -errno.
+ */
 static int prepare(struct recording_session *s, uint64_t start_ns, struct expname *next)
 {
 	struct diag why = { 0 };
+	int ntaken = 0;
 	int err;
 
 	s->host.header.start_ns = start_ns;
@@ -68,7 +89,7 @@ static int prepare(struct recording_session *s, uint64_t start_ns, struct expnam
 		diag_free(&why);
 		why = (struct diag){ 0 };
 		err = recording_prepare(s->recording, next->dirfd, next->name, &s->host.header, &why);
-	} while (made_room(s, err));
+	} while (made_room(s, err) || (err == -EEXIST && ++ntaken < NAMES_MAX));
 	diag_free(&why);
 	return err;
 }
