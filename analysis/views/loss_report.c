@@ -328,9 +328,21 @@ static void put_gos(struct table *t, const struct experiment *e)
 	}
 }
 
+/* With -y, or a -t that begins later; the element `paused` counts only what came after that. */
+static void put_first_pause(struct table *t, const struct experiment *e, const struct exp_element *capture)
+{
+	const struct exp_pause *first = e->pauses.len ? e->pauses.data : NULL;
+	int64_t began_ns = element_int(capture, "began_ns"); /* 0: never, or at once */
+
+	if (first && !first->begin_ns && (!began_ns || began_ns >= first->end_ns))
+		put_line(t, "Began paused: the first %.3f sec. are in no thread's time", first->end_ns / 1e9);
+}
+
 static void put_pauses(struct table *t, const struct experiment *e)
 {
 	vec_for_each(el, &e->recorder) {
+		if (!strcmp(el->name, "capture"))
+			put_first_pause(t, e, el);
 		if (!strcmp(el->name, "paused"))
 			put_line(t, "Paused %" PRId64 " time%s, %.3f sec. in all, which are in no "
 				 "thread's time", element_int(el, "count"),

@@ -48,6 +48,9 @@ read -r first last n <<END
 $(query "min(TSTAMP) max(TSTAMP) count() from packets" toggled.er)
 END
 start=$(event_time toggled.er run)
+"$er_print" -header toggled.er >header 2>&1
+told=$(sed -n 's/^Began paused: the first \([0-9.]*\) sec. are in no .*/\1/p' header)
+check_that "-y: the short header tells of the pause at the beginning" "(${told:-99} - $resumed)^2 < 0.002^2" "$(cat header)"
 check_that "-y: packets are only between resume and pause" "$n > 0 && $first / 1e9 >= $start + $resumed &&
 	$last / 1e9 <= $start + $paused + 0.5" "$n from $first to $last; $start + $resumed to $paused"
 "$er_print" -header full toggled.er >header
