@@ -251,14 +251,9 @@ static int write_export(struct shell *sh, const struct exporting *ex, struct exp
 	return 0;
 }
 
-static int finish(struct shell *sh, void *ctx)
+/* Whether the options go together. 0, or -1 after reporting. */
+static int check(struct shell *sh, const struct exporting *ex)
 {
-	const struct exporting *ex = ctx;
-	struct export x = { .view = &sh->view, .root = ex->root_kind,
-			    .redact = ex->redact, .no_source = ex->no_source,
-			    .page_size = ex->page_size ? ex->page_bytes : PAGE_SIZE_DEFAULT,
-			    .diag = &sh->diag };
-
 	if (!ex->exporter)
 		return diag_error(&sh->diag,
 				  "no format is named: add --to and one of er_export -h");
@@ -274,10 +269,23 @@ static int finish(struct shell *sh, void *ctx)
 	if (ex->page_size && !ex->exporter->redacts)
 		return diag_error(&sh->diag, "--page-size: %s has no timeline to make coarser: "
 				  "only page has", ex->exporter->name);
+	return 0;
+}
+
+static int finish(struct shell *sh, void *ctx)
+{
+	const struct exporting *ex = ctx;
+	struct export x = { .view = &sh->view, .root = ex->root_kind,
+			    .redact = ex->redact, .no_source = ex->no_source,
+			    .page_size = ex->page_size ? ex->page_bytes : PAGE_SIZE_DEFAULT,
+			    .diag = &sh->diag };
+
+	if (check(sh, ex))
+		return -EINVAL;
 	if (ex->exporter->weighted) {
 		x.metric = export_metric(&sh->view, ex->metric, x.root, &sh->diag);
 		if (!x.metric)
-			return -1;
+			return ex->metric ? -EINVAL : -1;
 	}
 	return write_export(sh, ex, &x);
 }

@@ -5,6 +5,7 @@
  * opened, so that a mistake at the end is reported at once.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,22 +248,31 @@ static int take_newest(struct shell *sh, struct command_line *cl)
 	return 0;
 }
 
-/* What the front does at the end, unless something failed before. Ctrl-C ends it. */
-static void finish(struct shell *sh, const struct front *f)
+/*
+ * What the front does at the end, unless an experiment could not be opened (nunopened) or an option failed. Ctrl-C
+ * ends it. Returns the exit status.
+ */
+static int finish(struct shell *sh, const struct front *f, unsigned nunopened)
 {
+	int err;
+
 	if (sh->nfailed || sh->interrupted)
-		return;
+		return nunopened ? 1 : 2;
 	interrupt_arm();
-	sh->nfailed += f->finish(sh, f->ctx) != 0;
+	err = f->finish(sh, f->ctx);
 	if (interrupt_disarm()) {
 		diag_note(&sh->diag, "interrupted: nothing was written");
 		sh->interrupted = true;
 	}
 	shell_messages(sh);
+	return err == -EINVAL ? 2 : err ? 1 : 0;
 }
 
 static int run(struct shell *sh, struct command_line *cl)
 {
+	unsigned nunopened;
+	int status;
+
 	if (cl->version)
 		return shell_run(sh, command_find("version", &sh->diag), 1, NULL) != 0;
 	if (!cl->experiments.len && (cl->front || !all_bare(cl)) && take_newest(sh, cl)) {
@@ -272,11 +282,13 @@ static int run(struct shell *sh, struct command_line *cl)
 	sh->keep_going = cl->keep_going;
 	if (cl->experiments.len && shell_open(sh, cl->experiments.data, cl->experiments.len))
 		return 1;
+	nunopened = sh->nfailed;
 	run_actions(sh, cl);
-	if (cl->front)
-		finish(sh, cl->front);
+	status = cl->front ? finish(sh, cl->front, nunopened) : 0;
 	if (sh->interrupted)
 		return 128 + SIGINT;
+	if (cl->front)
+		return status;
 	return sh->nfailed ? 1 : sh->slower ? STATUS_SLOWER : 0;
 }
 

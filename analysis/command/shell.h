@@ -161,7 +161,10 @@ struct front {
 	 * if it is not the program's own, or -1 after reporting.
 	 */
 	int (*option)(void *ctx, int argc, char **argv, struct diag *d);
-	/* What the program does once all options were executed. Returns 0, or -1 after reporting. */
+	/*
+	 * What the program does once all options were executed. Returns 0, or -1 after reporting; -EINVAL if the
+	 * options are wrong.
+	 */
 	int (*finish)(struct shell *sh, void *ctx);
 	void *ctx;
 };

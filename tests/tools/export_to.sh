@@ -130,6 +130,26 @@ refuses "a full disk" "No space left" er_export --to folded -o /dev/full a.er
 refuses "a faulty filter" "" sh -c 'er_export --to folded -o x -pid abc a.er 2>&1 >/dev/null | head -n 1 >&2; exit 1'
 refuses "nothing passes" "nothing to export" er_export --to folded -o old -pid 99 a.er
 refuses "an empty experiment" "nothing to export\|no data to export" er_export --to folded -o old none.er
+
+# has_status N OPTION...
+has_status()
+{
+	local want=$1
+	shift
+	er_export "$@" >out 2>err
+	local got=$?
+	check_that "status $want: er_export $*" "$got == $want" "$got: $(cat err)"
+}
+for options in "--to pprof -from 100" "--to pprof -pid abc" "--to pprof --redact" "--to perfetto --metric user" \
+	"--to folded --metric foo" "--to folded --root foo" "--to folded -viewmode foo" "--to flame"; do
+	# shellcheck disable=SC2086
+	has_status 2 $options -o x a.er
+done
+has_status 2 --to folded -filters 'PID ==' -o x a.er
+has_status 1 --to folded -o x gone.er
+has_status 1 --to folded -o x a.er gone.er
+has_status 1 --to folded -o no/x a.er
+has_status 1 --to folded -o x -pid 99 a.er
 check_that "an old file is kept when an export fails" "\"$(cat old)\" == \"precious\""
 
 # Hostile names.
