@@ -79,6 +79,29 @@ int group_read(const char *path, str_vec *ret, struct diag *d)
 	return 0;
 }
 
+int group_lacks(const char *path, const char *experiment, struct diag *d)
+{
+	const char *p, *end;
+	int number = 0, found = 0;
+	struct file f;
+	char *line;
+
+	if (open_group(path, &f, d) < 0)
+		return -1;
+	p = (const char *)f.data;
+	end = p + f.size;
+	while (!found && (line = next_line(&p, end))) {
+		__cleanup(freep) char *full = beside(path, line);
+
+		number++;
+		found = strcmp(full, experiment) ? 0 : number;
+		free(line);
+	}
+	file_close(&f);
+	return diag_error(d, "experiment '%s': does not exist: remove line %d of the group file '%s'", experiment,
+			  found, path);
+}
+
 /*
  * The bytes to append for this experiment: the first line if the file is new (empty), a
  * newline if its last line lacks one, and the entry.

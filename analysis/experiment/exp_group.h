@@ -14,6 +14,8 @@ extern const char group_first_line[];
  * none. 0, or -1 after reporting.
  */
 int group_read(const char *path, str_vec *ret, struct diag *d);
+/* Report that an experiment which group_read has returned does not exist, and which line names it. Returns -1. */
+int group_lacks(const char *path, const char *experiment, struct diag *d);
 /* Add a line to a group file; a new file gets its first line, too. 0, or -1 after reporting. */
 int group_add(const char *path, const char *experiment, struct diag *d);
 /*

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/model/session.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/base/regex.h"
 #include "analysis/experiment/exp_group.h"
@@ -226,7 +228,9 @@ static int add_group(struct session *s, const char *path)
 	int ret = group_read(path, &names, s->diag);
 
 	vec_for_each(name, &names) {
-		if (add_founder(s, *name) < 0)
+		bool gone = access(*name, F_OK) && errno == ENOENT;
+
+		if (gone ? group_lacks(path, *name, s->diag) : add_founder(s, *name))
 			ret = -1;
 		free(*name);
 	}

@@ -136,6 +136,21 @@ static void links_and_missing_files_are_refused(void **state)
 	diag_free(&d);
 }
 
+/* The message names the line, and the file that has it. */
+static void a_missing_experiment_has_its_line(void **state)
+{
+	__cleanup(freep) char *path = xasprintf("%s/grp.erg", (char *)*state);
+	__cleanup(freep) char *gone = xasprintf("%s/b.er", (char *)*state);
+	__cleanup(freep) char *want = xasprintf("remove line 4 of the group file '%s'", path);
+	struct diag d = { 0 };
+
+	write_text(*state, "grp.erg", "#analyzer experiment group\n\na.er\nb.er\n");
+	assert_int_equal(group_lacks(path, gone, &d), -1);
+	assert_int_equal(d.nmsgs, 1);
+	assert_non_null(strstr(d.msgs[0].text, want));
+	diag_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +162,7 @@ int main(void)
 		TEMPDIR_CASE(what_is_no_group_is_left_alone),
 		TEMPDIR_CASE(a_group_of_nothing_is_told),
 		TEMPDIR_CASE(links_and_missing_files_are_refused),
+		TEMPDIR_CASE(a_missing_experiment_has_its_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
