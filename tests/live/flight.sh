@@ -178,7 +178,7 @@ check_that "the memory is bounded" "$(megabytes) <= 16.8" "$(cat ctl.out)"
 # What is renamed belongs to the user, as does a directory with the number of a dump.
 ask dump && mv b.1 kept && mkdir b.5 && ask dump && ask dump
 check_that "what found no room is said" "$("$er_print" -header b.7/b.erg |
-	grep -c 'of 1000 s (earlier ones found no room in 16.8 MB: give --flight more)') >= 1" \
+	grep -c 'of 1000 s (earlier ones found no room in 16 MB: give --flight more)') >= 1" \
 	"$("$er_print" -header b.7/b.erg | grep '^Flight')"
 check_that "a recorder with too little memory goes on" "$(ask status; grep -c '^state: *recording' ctl.out) == 1" \
 	"$(cat ctl.out b.er.err)"

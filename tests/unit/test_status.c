@@ -48,7 +48,7 @@ static void test_flight(void **state)
 
 	status_text(&s, &b);
 	assert_non_null(strstr(b.data, "\nname:        a.er\ndumps go to: /tmp/a.N\nstate:"));
-	assert_non_null(strstr(b.data, "\nin memory:   the last 15.500 s (60 s wanted), 1.5 KB of 2.5 MB; "
+	assert_non_null(strstr(b.data, "\nin memory:   the last 15.500 s (60 s wanted), 1.5 KB of 2.4 MB; "
 				       "1 segment dropped early for lack of memory\n"
 				       "dumps:       2, and 3 failed; ignored 4 times that pressure was high (cooldown or pause); "
 				       "the last is /tmp/a.2\\x0a/a.erg\n"));
@@ -76,12 +76,28 @@ static void test_pauses(void **state)
 	assert_int_equal(pauses_until(&p, 39), 4);
 }
 
+/* A size that an option gave comes back as it was written. */
+static void test_sizes(void **state)
+{
+	static const struct { uint64_t bytes; const char *text; } sizes[] = {
+		{ 999, "999 B" }, { 20 << 20, "20 MB" }, { 256 << 20, "256 MB" }, { 3ULL << 29, "1.5 GB" },
+		{ 1000 << 20, "1000 MB" }, { 1ULL << 40, "1 TB" },
+	};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		status_bytes(sizes[i].bytes, text, sizeof(text));
+		assert_string_equal(text, sizes[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

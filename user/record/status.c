@@ -12,11 +12,11 @@ void status_bytes(uint64_t bytes, char *ret, unsigned size)
 	double v = bytes;
 	unsigned i = 0;
 
-	while (v >= 1000 && i < sizeof(units) / sizeof(units[0]) - 1) {
-		v /= 1000;
+	while (v >= 1024 && i < sizeof(units) / sizeof(units[0]) - 1) {
+		v /= 1024;
 		i++;
 	}
-	snprintf(ret, size, i ? "%.1f %s" : "%.0f %s", v, units[i]);
+	snprintf(ret, size, v == (uint64_t)v ? "%.0f %s" : "%.1f %s", v, units[i]);
 }
 
 /* "1 sample", "2 samples" */

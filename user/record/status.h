@@ -42,7 +42,7 @@ struct status {
 
 /* Append "3 samples", the gap, "2 waits", the gap, "0 lost": each kind that is recorded. */
 void status_counts(const struct record_counts *n, const char *gap, struct buf *ret);
-/* "12.3 MB" */
+/* "12.3 MB"; units are powers of 1024, as in options, so 20M comes back as "20 MB". */
 void status_bytes(uint64_t bytes, char *ret, unsigned size);
 /* Append the status as lines "word:  value". The experiment's path is made printable. */
 void status_text(const struct status *s, struct buf *ret);
