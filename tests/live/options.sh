@@ -157,6 +157,12 @@ cd .. || exit 1
 
 "$er_kernel" -n -o dry.er -- sleep 5 >out 2>&1
 check_that "-n records nothing" "$? == 0 && $(ls -d dry.er 2>/dev/null | wc -l) == 0 && $(wc -l <out) > 0"
+"$er_kernel" -n --roll 1s --roll 2s --roll 100M --keep 1G >out 2>&1
+check_that "-n: --roll and --keep are in the plan; of two times the last counts" \
+	"$(grep -cx -e 'segments: *the next one after 2 s, or at 100 MB' -e 'kept: *1 GB of segments; the oldest go' out) == 2" "$(cat out)"
+"$er_kernel" -n --flight 60s,500M --dump-on SIGUSR1 --dump-on cpu:40% --dump-on end --keep 20M >out 2>&1
+check_that "-n: when to dump, and how much is kept, is in the plan" \
+	"$(grep -c -e '^in memory: .* 60 s, at most 500 MB$' -e '^dump signal: .*' -e '^dump pressure: *cpu above 40 %' -e '^dump at end: *yes' -e '^kept: *20 MB of dumps; the oldest go' out) == 5" "$(cat out)"
 "$O/bin/collect" -n -H on -i on -s all --span 'x=libc:malloc' -F off true >out 2>&1
 check_that "collect -n: each kind of data is named" "$(grep -cE '^(heap: |I/O: |traced waits: |span: .*x=libc:malloc|followed: .*only the program itself)' out) == 5" "$(cat out)"
 check "-V" "$er_kernel" -V

@@ -15,6 +15,7 @@
 #include "loaders/targets.h"
 #include "user/record/collector_attach.h"
 #include "user/record/load.h"
+#include "user/record/status.h"
 #include "user/space/procfs.h"
 
 enum { PF_KTHREAD = 0x00200000 }; /* include/linux/sched.h; shown in /proc/PID/stat */
@@ -250,13 +251,38 @@ static void preview_times(const struct plan *plan, FILE *out)
 		fprintf(out, "quiet periods:  %.3f s\n", plan->quiet_ns / 1e9);
 }
 
+static void preview_roll(const struct plan *plan, FILE *out)
+{
+	char size[32];
+
+	fprintf(out, "segments:       the next one ");
+	if (plan->roll_ns)
+		fprintf(out, "after %g s", plan->roll_ns / 1e9);
+	if (plan->roll_bytes) {
+		status_bytes(plan->roll_bytes, size, sizeof(size));
+		fprintf(out, "%sat %s", plan->roll_ns ? ", or " : "", size);
+	}
+	fprintf(out, "\n");
+}
+
+static void preview_keep(const struct plan *plan, FILE *out)
+{
+	char size[32];
+
+	if (!plan->keep_bytes)
+		return;
+	status_bytes(plan->keep_bytes, size, sizeof(size));
+	fprintf(out, "kept:           %s of %s; the oldest go\n", size, plan->flight_ns ? "dumps" : "segments");
+}
+
 static void preview_flight(const struct plan *plan, const struct expname *name, FILE *out)
 {
 	__cleanup(freep) char *dumps = expname_dumps(name);
+	char size[32];
 
 	diag_say(out, "dumps:          %s, by er_kernel --ctl dump", dumps);
-	fprintf(out, "in memory:      the last %g s, at most %llu MB\n", plan->flight_ns / 1e9,
-		(unsigned long long)plan->flight_bytes >> 20);
+	status_bytes(plan->flight_bytes, size, sizeof(size));
+	fprintf(out, "in memory:      the last %g s, at most %s\n", plan->flight_ns / 1e9, size);
 	if (plan->dump_signal)
 		fprintf(out, "dump signal:    %s\n", strsignal(plan->dump_signal));
 	for (int i = 0; i < PRESSURE_COUNT; i++) {
@@ -289,6 +315,9 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 		diag_say(out, "experiment:     %s", name->path);
 	if (name->group)
 		diag_say(out, "group:          %s", name->group);
+	if (plan_rolls(plan) && !plan->flight_ns)
+		preview_roll(plan, out);
+	preview_keep(plan, out);
 	preview_times(plan, out);
 	diag_say(out, "followed:       %s%s", (plan->program ? descendants : follow)[plan->follow],
 		 plan->follow == FOLLOW_MATCHING ? plan->follow_regexp : "");
