@@ -104,8 +104,8 @@ static int carry_out(int dirfd, const char *name, const char *request, FILE *out
 		return diag_errno(d, -fd, "recorder '%s': cannot be reached", name), 1;
 	text = ask(fd, request, &ok);
 	if (!text) {
-		diag_error(d, "recorder '%s': does not answer: it is busy, stopped, or just ending",
-			   name);
+		diag_error(d, "recorder '%s': does not answer: try again; if it is stopped, kill -CONT continues "
+			      "it", name);
 	} else if (!ok) {
 		diag_error(d, "recorder '%s': %s", name, text);
 	} else {

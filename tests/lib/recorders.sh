@@ -22,7 +22,7 @@ ctl() { local command=$1; shift; "$er_kernel" --ctl "$command" "$@" >ctl.out 2>c
 # ask COMMAND ARGUMENTS…: ask the recorder $pid.
 ask() { local command=$1; shift; ctl "$command" --pid $pid "$@"; }
 
-# refused STATUS: the last command was refused with one sentence.
-refused() { [ "$1" = 1 ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
+# refused STATUS [WANTED]: the last command was refused with one sentence.
+refused() { [ "$1" = "${2:-1}" ] && [ "$(wc -l <ctl.err)" = 1 ] && [ ! -s ctl.out ]; }
 
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }

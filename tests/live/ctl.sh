@@ -115,14 +115,14 @@ fi
 # Wrong requests.
 start wrong.er -p on
 ctl dance --pid $pid
-refused $? && ok "an unknown command is one sentence" || not_ok "an unknown command is one sentence" "$(cat ctl.out ctl.err)"
+refused $? 2 && ok "an unknown command is one sentence" || not_ok "an unknown command is one sentence" "$(cat ctl.out ctl.err)"
 ctl "$(printf 'da\033[2Jnce')" --pid $pid
 check_that "control characters do not reach the terminal" "$(tr -d '\n[:print:]' <ctl.err | wc -c) == 0" \
 	"$(cat -v ctl.err)"
 ctl sample --pid $pid
-refused $? && ok "a sample needs a name" || not_ok "a sample needs a name" "$(cat ctl.out ctl.err)"
+refused $? 2 && ok "a sample needs a name" || not_ok "a sample needs a name" "$(cat ctl.out ctl.err)"
 ctl pause --pid $pid now
-refused $? && ok "pause takes no argument" || not_ok "pause takes no argument" "$(cat ctl.out ctl.err)"
+refused $? 2 && ok "pause takes no argument" || not_ok "pause takes no argument" "$(cat ctl.out ctl.err)"
 ctl status --pid 1
 refused $? && ok "not a recorder: one sentence" || not_ok "not a recorder: one sentence" "$(cat ctl.out ctl.err)"
 

@@ -21,6 +21,14 @@ refused()
 		ok "$name" || not_ok "$name" "status $status, left '$left', said: $(cat record.out record.err)"
 }
 
+# The command of --ctl is checked before a recorder is looked for.
+for words in "" bogus sample "pause now" "sample $(printf '%0250d' 1)"; do
+	# shellcheck disable=SC2086
+	"$er_kernel" --ctl $words >out 2>err
+	check_that "--ctl $(echo "$words" | cut -c 1-12): refused" "$? == 2 && $(wc -l <err) == 1 && $(grep -c 'write \|leave ' err) == 1" "$(cat err)"
+done
+refused "--dump-on: a word before the signal" --flight 10s --dump-on signal:USR1 -t 1
+check "and what to write" grep -q -e '--dump-on USR1$' record.err
 refused "-o without .er" -o a -t 1
 refused "-o in a directory that is missing" -o none/a.er -t 1
 refused "-d: a missing directory" -d none -t 1

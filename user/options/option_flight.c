@@ -79,6 +79,8 @@ int opt_dump_on(struct options *o, const char *arg, struct diag *d)
 		    pressure_limit(colon + 1, &o->plan.pressure[i]))
 			return 0;
 	}
+	if (colon && !strncmp(arg, "signal:", strlen("signal:")))
+		return diag_error(d, "--dump-on '%s': a signal has no word before it: write --dump-on %s", arg, colon + 1);
 	if (colon)
 		return diag_error(d, "--dump-on '%s': not a limit of pressure: write cpu, memory or io, and "
 				     "a share of 0.5 to 10 s, such as cpu:40%%/10s", arg);

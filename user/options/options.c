@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "analysis/base/diag.h"
+#include "user/ctl/server.h"
 #include "user/options/options_impl.h"
 
 enum { MAX_ROWS = 64, LONG_BASE = 256 };
 
 #define SEC_NS 1000000000ULL
+#define CTL_COMMANDS "pause, resume, sample NAME, dump, status or stop"
 #define COOLDOWN_DEFAULT UINT64_MAX /* not given: the duration of --flight is used */
 #define SPAN_LIMIT_DEFAULT 10000
 #define LIMIT_DEFAULT UINT64_MAX    /* not given: 2000 MB, and none for --flight */
@@ -86,6 +88,9 @@ static const struct option_row *row_of(enum recorder recorder, int c)
 static int refuse(int c, char **argv, struct options *o, struct diag *d)
 {
 	const struct option_row *row = optopt ? row_of(o->recorder, optopt) : NULL;
+
+	if (c == ':' && row && row->name && !strcmp(row->name, "ctl"))
+		return diag_error(d, "--ctl: a command is missing: write " CTL_COMMANDS);
 
 	if (c == ':' && row && row->arg[0] == '[')
 		return row->fn(o, NULL, d);
@@ -193,6 +198,27 @@ static int check_whole(const struct options *o, struct diag *d)
 	return 0;
 }
 
+#define SAMPLE "sample"
+
+/* Before a recorder is looked for. */
+static int check_ctl(const struct options *o, struct diag *d)
+{
+	static const char *const plain[] = { "pause", "resume", "dump", "status", "stop" };
+	const size_t most = CTL_REQUEST - sizeof(SAMPLE);
+
+	if (!strcmp(o->ctl, SAMPLE) && (!o->ctl_arg || !*o->ctl_arg))
+		return diag_error(d, "--ctl sample: a name is missing: write --ctl sample NAME");
+	if (!strcmp(o->ctl, SAMPLE) && strlen(o->ctl_arg) > most)
+		return diag_error(d, "--ctl sample: the name is too long: write at most %zu bytes", most);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (!strcmp(o->ctl, plain[i]) && o->ctl_arg)
+			return diag_error(d, "--ctl %s: takes no argument: leave '%s' out", o->ctl, o->ctl_arg);
+		if (!strcmp(o->ctl, plain[i]))
+			return 0;
+	}
+	return strcmp(o->ctl, SAMPLE) ? diag_error(d, "--ctl '%s': no such command: write " CTL_COMMANDS, o->ctl) : 0;
+}
+
 /* Parse options up to the load. The first word after --ctl's is its argument, not a load. */
 static int parse_all(int argc, char **argv, const char *letters, const struct option *longs,
 		     struct options *o, struct diag *d)
@@ -282,6 +308,8 @@ int options_parse(enum recorder recorder, int argc, char **argv, struct options 
 		return -1;
 	if (ret->plan.heap) /* an address means something in one process only */
 		ret->plan.max_subs = MANY_SUBS;
+	if (ret->ctl && check_ctl(ret, d) < 0)
+		return -1;
 	if (optind < argc && ret->ctl)
 		return diag_error(d, "--ctl %s: unexpected word '%s'", ret->ctl, argv[optind]);
 	if (optind < argc)
