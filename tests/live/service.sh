@@ -11,12 +11,24 @@ check_that "the unit is installed, and starts the installed program" \
 "$er_kernel" -n $(sed -n 's/^ExecStart=[^ ]* //p' "$unit" | sed "s|/var/lib/er_kernel|$tmp|") >preview 2>&1
 check_that "the unit's options are er_kernel's" "$? == 0" "$(cat preview)"
 
+command=$(sed -n 's/^ExecStart=[^ ]*bin\///p' "$unit")
+check "howto-service.md has the unit's command line" grep -qxF "$command" "$top/docs/howto-service.md"
+sed -n '/^\[Service\]$/,/^```$/p' "$top/docs/howto-service.md" | grep -v '^```' >flight.conf
+# shellcheck disable=SC2046
+"$er_kernel" -n $(sed -n 's/^ExecStart=[^ ][^ ]* //p' flight.conf | sed "s|/var/lib/er_kernel|$tmp|") >preview 2>&1
+check_that "and its flight recorder's is er_kernel's" "$? == 0 && $(grep -c '^dump pressure: ' preview) == 1" "$(cat preview)"
 if command -v systemd-analyze >/dev/null; then
 	mkdir verified
 	sed "s|/opt/er/bin|$O/bin|" "$unit" >verified/er_kernel.service
 	case $O in
 	*\ *) skip "systemd-analyze verify" "a path with blanks" ;;
-	*)	systemd-analyze verify --man=no verified/er_kernel.service >out 2>&1
+	*)	mkdir verified/er_kernel.service.d
+		sed "s|/usr/local/bin|$O/bin|" flight.conf >verified/er_kernel.service.d/flight.conf
+		systemd-analyze verify --man=no verified/er_kernel.service >out 2>&1
+		check_that "systemd-analyze verify, with the flight recorder of howto-service.md" \
+			"$? == 0 && $(grep -c er_kernel.service out) == 0" "$(cat out)"
+		rm -r verified/er_kernel.service.d
+		systemd-analyze verify --man=no verified/er_kernel.service >out 2>&1
 		check_that "systemd-analyze verify" "$? == 0 && $(grep -c er_kernel.service out) == 0" "$(cat out)" ;;
 	esac
 	if systemd-analyze security --help 2>&1 | grep -q -e --offline; then
