@@ -289,7 +289,8 @@ struct experiment *experiment_open(const char *path, struct diag *d)
 	}
 	fd = open(trimmed, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		diag_errno(d, errno, "experiment '%s': cannot open", path);
+		diag_errno(d, errno, "experiment '%s': cannot open%s", path,
+			   errno == ENOENT ? ": check the name and its directory" : "");
 		return NULL;
 	}
 	return open_dirfd(fd, trimmed, NULL, d);

@@ -44,6 +44,9 @@ int export_root_parse(const char *word, enum export_root *ret)
 
 int export_nothing(const struct export *x)
 {
+	if (!x->view->filter && x->from_ns <= 0 && x->to_ns == INT64_MAX)
+		return diag_error(x->diag, "nothing to export: nothing was recorded: record for longer, or a load "
+				  "that uses a CPU");
 	return diag_error(x->diag, "nothing to export: no data passes the filter: widen it, or see "
 			  "er_print -overview for what was recorded");
 }

@@ -353,7 +353,7 @@ int view_diff(struct view_state *v, enum diff_unit unit, bool *slower, struct ta
 	struct diff x = { .v = v, .t = t, .unit = unit };
 
 	if (v->session->groups.len != GROUPS)
-		return diag_error(d, "diff: compares two experiments or groups, and %zu %s open",
+		return diag_error(d, "diff: compares two experiments or groups, and %zu %s open: name two",
 				  v->session->groups.len, v->session->groups.len == 1 ? "is" : "are");
 	if (!find_units(&x))
 		return diag_error(d, "diff: an experiment has no time: it is empty");

@@ -244,7 +244,8 @@ static void put_last_count(struct table *t, const struct record_loss *r)
 	if (sum_of(r->unwritten)) {
 		buf_clear(&b);
 		put_counts(&b, r->unwritten);
-		put_line(t, "  Of these, %s are not in the experiment: they were not written yet, or never", b.data);
+		put_line(t, "  Of these, %s %s not in the experiment: not written yet, or never", b.data,
+			 sum_of(r->unwritten) == 1 ? "is" : "are");
 	}
 	buf_free(&b);
 }

@@ -129,7 +129,7 @@ refuses "a directory" "Is a directory" er_export --to folded -o a.er a.er
 refuses "a full disk" "No space left" er_export --to folded -o /dev/full a.er
 refuses "a faulty filter" "" sh -c 'er_export --to folded -o x -pid abc a.er 2>&1 >/dev/null | head -n 1 >&2; exit 1'
 refuses "nothing passes" "nothing to export" er_export --to folded -o old -pid 99 a.er
-refuses "an empty experiment" "nothing to export\|no data to export" er_export --to folded -o old none.er
+refuses "an empty experiment" "nothing to export: nothing was recorded\|no data to export" er_export --to folded -o old none.er
 
 # has_status N OPTION...
 has_status()

@@ -191,6 +191,8 @@ static void test_still_recorded(void **state)
 	static const char counted[] = "<recorder state=\"running\"/>\n"
 		"<ring cpu=\"0\" produced=\"9\" recorded=\"8\" lost=\"0\"/>\n"
 		"<waitring cpu=\"0\" produced=\"1\" recorded=\"1\" lost=\"0\"/>\n";
+	static const char one[] = "<recorder state=\"running\"/>\n"
+		"<waitring cpu=\"0\" produced=\"1\" recorded=\"1\" lost=\"0\"/>\n";
 	static const char losing[] = "<recorder state=\"running\"/>\n"
 		"<ring cpu=\"0\" produced=\"9\" recorded=\"2\" lost=\"7\"/>\n";
 	struct table t;
@@ -199,6 +201,9 @@ static void test_still_recorded(void **state)
 	assert_null(line_with(&t, "*** Lost"));
 	assert_non_null(line_with(&t, "last count 9 samples and 1 wait were produced, and none was lost"));
 	assert_non_null(line_with(&t, "Of these, 6 samples and 1 wait are not in the experiment: "));
+	table_free(&t);
+	header_of(one, false, &t);
+	assert_non_null(line_with(&t, "Of these, 1 wait is not in the experiment: "));
 	table_free(&t);
 	header_of(losing, false, &t);
 	assert_non_null(line_with(&t, "*** Lost: 7 of 9 samples (77.78 %)"));
