@@ -15,6 +15,8 @@ trap 'rm -rf "$tmp"' EXIT
 command -v minify >/dev/null || { echo "page_app.sh: 'minify' is not installed: run 'make deps'" >&2; exit 1; }
 
 others=$(find "$dir" -name '*.js' ! -name main.js | sort)
+twice=$(sed -nE 's/^(export )?(async )?(function|const|let|class) ([A-Za-z0-9_]+).*/\4/p' $others "$dir/main.js" | sort | uniq -d)
+[ -z "$twice" ] || { echo "page_app.sh: two modules have a name at their top:" $twice >&2; exit 1; }
 {
 	printf "'use strict';\n{\n"
 	sed -e '/^import /d' -e 's/^export //' $others "$dir/main.js"

@@ -16,11 +16,11 @@ const pages = {
 	nosource: [always, [/Source text/], /^Not in this file: source text and instructions; /],
 	lives: [[...always, /^Command lines and cgroups of 8 processes/], [/locks\.$/], /^Not in this file: source text and instructions; names of files/],
 	c: [[...always, /^Names of files that were opened/, /^Sizes of memory blocks/], [/^Cgroups/], /cgroups of threads; addresses of locks/],
-	data: [[...always, /^Names of variables/], [/files that were opened/], /names of files that were opened; .*addresses of memory blocks/],
+	data: [[...always, /^Names of variables/], [/files that were opened/], /names of opened files; .*addresses of memory blocks/],
 	w: [[...always, /^Addresses of user locks/, /^The filter of er_print/], [/Names of spans/], /arguments of calls/],
 	spans: [[...always, /^Names of spans/, /^Arguments of the calls/], [], /addresses of memory blocks\.$/],
-	lesscode: [[everywhere], [], /^Not in this file, which was written with --redact: source text and instructions; command lines of processes; names of files that were opened; the recorder's command, directory and notes, host, date; cgroups of threads; paths and addresses of functions; /],
-	lessc: [[everywhere], [], /--redact: .*names of files that were opened; .*; addresses of memory blocks; arguments of calls\.$/],
+	lesscode: [[everywhere], [], /^Not in this file, which was written with --redact: source text and instructions; command lines of processes; names of opened files; the recorder's command, directory and notes, host, date; cgroups of threads; paths and addresses of functions; /],
+	lessc: [[everywhere], [], /--redact: .*names of opened files; .*; addresses of memory blocks; arguments of calls\.$/],
 	lessspans: [[everywhere, /^Names of spans/], [/Arguments/], /arguments of calls\.$/],
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Buttons of which one is chosen, and boxes that open: what a view shows.
-import { el } from './dom.js'
+import { el, when } from './dom.js'
 
 // A row of buttons; choices are {value, text, help}, and choose(value) is called by a click. Returns
 // {root, update(value)}.
@@ -25,7 +25,7 @@ export function makeGroupChoice(page, id, label, choices) {
 // A box that a button opens; Escape closes it.
 export function makeMenu(what, title, ...children) {
 	const menu = el(what, {}, el('summary', {}, title), el('div.choices', {}, ...children))
-	menu.addEventListener('keydown', e => {
+	when(menu, 'keydown', e => {
 		if (e.key === 'Escape') {
 			menu.open = false
 			menu.firstChild.focus()

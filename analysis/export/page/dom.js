@@ -14,7 +14,7 @@ export function el(what, props, ...children) {
 		e.className = classes.join(' ')
 	for (const [name, value] of Object.entries(props || {})) {
 		if (name.startsWith('on'))
-			e.addEventListener(name.slice(2), value)
+			when(e, name.slice(2), value)
 		else if (name in e && name !== 'list')
 			e[name] = value
 		else
@@ -22,6 +22,15 @@ export function el(what, props, ...children) {
 	}
 	e.append(...children.flat().filter(c => c !== null && c !== undefined && c !== false))
 	return e
+}
+
+// Replaces what is in an element.
+export function fill(e, ...children) {
+	e.replaceChildren(...children)
+}
+
+export function when(target, event, fn, options) {
+	target.addEventListener(event, fn, options)
 }
 
 // A square of a colour before a name.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds text in the rows of the table that is shown: names, source, instructions. An empty text finds
 // rows with high metrics.
-import { el } from './dom.js'
+import { el, when } from './dom.js'
 import { makePattern } from './view_flame.js'
 
 // The table that is in sight; null: the view has none.
@@ -31,6 +31,6 @@ export function makeFind() {
 		if (found.length)
 			t.pick(to)
 	}
-	field.addEventListener('keydown', e => e.key === 'Enter' && go(e.shiftKey ? -1 : 1))
+	when(field, 'keydown', e => e.key === 'Enter' && go(e.shiftKey ? -1 : 1))
 	return [hint, field]
 }

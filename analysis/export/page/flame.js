@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A flame graph on a canvas: layout, drawing, mouse and keys. What the boxes are, their colours and
 // their texts is the caller's.
-import { el, fitCanvas, onFrame } from './dom.js'
+import { el, fill, fitCanvas, onFrame, when } from './dom.js'
 import { onTheme, themeColors } from './colors.js'
 
 const FRAME = 19, LEAST = 0.7 // pixels
@@ -86,10 +86,10 @@ export function makeFlame(root, on) {
 	f.show = model => { f.model = model; f.redo() }
 	new ResizeObserver(f.redo).observe(scroll)
 	onTheme(f.draw)
-	canvas.addEventListener('mousemove', e => hover(f, e))
-	canvas.addEventListener('mouseleave', () => { f.hover = null; tip.hidden = true; f.draw() })
-	canvas.addEventListener('click', e => click(f, e))
-	canvas.addEventListener('keydown', e => key(f, e))
+	when(canvas, 'mousemove', e => hover(f, e))
+	when(canvas, 'mouseleave', () => { f.hover = null; tip.hidden = true; f.draw() })
+	when(canvas, 'click', e => click(f, e))
+	when(canvas, 'keydown', e => key(f, e))
 	return f
 }
 
@@ -145,7 +145,7 @@ function hover(f, e) {
 	f.tip.hidden = !b
 	if (!b)
 		return
-	f.tip.replaceChildren(...f.on.tip(b.item))
+	fill(f.tip, ...f.on.tip(b.item))
 	const box = f.scroll.parentElement.getBoundingClientRect()
 	f.tip.style.left = Math.min(e.clientX - box.left + 14, box.width - 330) + 'px'
 	f.tip.style.top = Math.min(e.clientY - box.top + 18, box.height - 70) + 'px'

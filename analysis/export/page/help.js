@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Keys of the whole page, and the overlay that lists all keys.
-import { byId, el } from './dom.js'
+import { byId, el, when } from './dom.js'
 import { shownTable } from './find.js'
 import { metricsOf } from './metrics.js'
 import { clearedFilter } from './store.js'
@@ -30,8 +30,8 @@ export function makeHelp(page, views) {
 			'the states of each thread are exact.'),
 		el('button', { onclick: () => dialog.close() }, 'Close'))
 	document.querySelector('main').append(dialog)
-	byId('help').addEventListener('click', () => dialog.showModal())
-	window.addEventListener('keydown', e => globalKey(page, views, dialog, e))
+	when(byId('help'), 'click', () => dialog.showModal())
+	when(window, 'keydown', e => globalKey(page, views, dialog, e))
 }
 
 function globalKey(page, views, dialog, e) {

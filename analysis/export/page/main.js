@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Puts the page together: data, store, views. Each view is a file, and a row of `views`.
-import { byId, el, onFrame } from './dom.js'
+import { byId, el, onFrame, when } from './dom.js'
 import { addChunks, eventDecoder, readIndex, watchPacks } from './data.js'
 import { addSnapshots, hasSnapshots } from './snapshots.js'
 import { filterKeys, makeStore, parseState, defaults, stateText } from './store.js'
@@ -99,7 +99,7 @@ function start(data) {
 	makeTabs()
 	makeHelp(page, views)
 	page.store.listen(changed)
-	window.addEventListener('hashchange', () => {
+	when(window, 'hashchange', () => {
 		if (stateText(page.state) !== location.hash)
 			page.store.set(checkedState(data, { ...defaults, ...parseState(location.hash) }))
 	})
@@ -114,7 +114,7 @@ function showTroubles(data) {
 	byId('troubles').hidden = !lines.length
 	byId('troubles').textContent = lines.length === 1 ? lines[0].trim() : `${lines.length} notes on losses`
 	byId('troubles').title = lines.join('\n')
-	byId('troubles').addEventListener('click', () => page.store.set({ view: 'about' }))
+	when(byId('troubles'), 'click', () => page.store.set({ view: 'about' }))
 }
 
 // Chooses the tabs to show.

@@ -2,7 +2,7 @@
 // A table of any number of rows. Only visible rows have elements. A click on a heading sorts by
 // that column. Keys: up, down, page up, page down, home, end, Enter; left and right fold and unfold
 // the rows of a tree.
-import { el, onFrame } from './dom.js'
+import { el, fill, onFrame, when } from './dom.js'
 
 const ROW = 22 // pixels; as in page.css
 
@@ -23,9 +23,9 @@ export function makeTable(name, columns, on) {
 	t.setColumns = list => setColumns(t, list)
 	t.setColumns(columns)
 	const draw = onFrame(() => drawRows(t))
-	root.addEventListener('scroll', draw)
+	when(root, 'scroll', draw)
 	new ResizeObserver(draw).observe(root)
-	root.addEventListener('keydown', e => onTableKey(t, e))
+	when(root, 'keydown', e => onTableKey(t, e))
 	t.show = (rows, options = {}) => show(t, rows, options)
 	t.pick = i => pick(t, i, true)
 	root.table = t
@@ -41,7 +41,7 @@ function setColumns(t, columns) {
 	t.columns = columns
 	t.template = columns.map((c, i) => i === columns.length - 1 ? 'minmax(12em, 1fr)' : c.width).join(' ')
 	t.head.style.gridTemplateColumns = t.template
-	t.head.replaceChildren(...columns.map((c, i) => headCell(t, c, i)))
+	fill(t.head, ...columns.map((c, i) => headCell(t, c, i)))
 }
 
 const columnId = (c, i) => c.id === undefined ? i : c.id

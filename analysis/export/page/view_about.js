@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What was recorded, what was lost, what is exact, and what the file gives away.
-import { el } from './dom.js'
+import { el, fill } from './dom.js'
 import { count } from './format.js'
 import { IO, MHWC } from './view_counts.js'
 
@@ -12,12 +12,12 @@ function holdings({ reports, redacted, filter, threads, samples, spans, spanCall
 		[true, 'Names of functions, load objects, threads, processes, user locks and counters. What each thread did and when, its PID and TID.'],
 		[spans, 'Names of spans.'],
 		[some('code'), `Source text and instructions of ${count(reports.code)} functions, which --no-source leaves out.`, 'source text and instructions'],
-		[some('lifetimes'), `Command lines and cgroups of ${count(reports.lifetimes)} processes that ran meanwhile, those of other users as well.`, 'command lines of processes'],
-		[about(IO) || some('ioactivity') || some('iodetail'), 'Names of files that were opened, and how much was read and written.', 'names of files that were opened'],
-		[all, 'The command line of the recorder, its working directory, messages, notes such as the comment of er_kernel -C; the names of the host and of the kernel, and the date.',
+		[some('lifetimes'), `Command lines and cgroups of ${count(reports.lifetimes)} processes that ran meanwhile, also of other users.`, 'command lines of processes'],
+		[about(IO) || some('ioactivity') || some('iodetail'), 'Names of files that were opened, and how much was read and written.', 'names of opened files'],
+		[all, 'The recorder\'s command line, working directory, messages and notes, such as those of er_kernel -C; the host, the kernel, the date.',
 			'the recorder\'s command, directory and notes, host, date'],
 		[threads.some(t => t.cgroup), 'Cgroups of threads.', 'cgroups of threads'],
-		[all, 'Paths of experiments, load objects and source files; addresses of functions, those of the kernel as well.', 'paths and addresses of functions'],
+		[all, 'Paths of experiments, load objects and source files; addresses of functions, also of the kernel.', 'paths and addresses of functions'],
 		[some('locks'), 'Addresses of user locks.', 'addresses of locks'],
 		[about(MHWC) || some('data_objects') || (objtypes || []).some(t => t[1]), 'Names of variables, and addresses of data that counters saw.', 'names and addresses of data'],
 		[['heap', 'leaks', 'allocs', 'heappeak'].some(some), 'Sizes of memory blocks, their addresses, and what allocated them.', 'addresses of memory blocks'],
@@ -41,13 +41,13 @@ export const aboutView = {
 		root.append(body)
 		return {
 			update({ data }) {
-				body.replaceChildren(
+				fill(body,
 					el('h2', {}, 'The recording'),
 					...data.about.map(line => el('p.pre', {}, line)),
 					el('h2', {}, 'What is exact'),
 					el('p', {}, data.complete ? 'Every wait was recorded: all times are exact to the microsecond.' :
-						'Sums of states are exact over the whole recording, and between any two usage samples if the recorder took snapshots (er_print -exact_states). Which waits have stacks is a sample, in proportion to their length: times by function, reason or range are estimates.'),
-					el('p', {}, 'In the timeline waits in full colour with a dark line on top were recorded with their own beginning and end. Pale waits are estimates, and so is CPU time: samples, each spread over the time that it represents. White is time of which nothing was recorded.'),
+						'Sums of states are exact over the whole recording, and between two usage samples if the recorder took snapshots (er_print -exact_states). Which waits have stacks is a sample, in proportion to length: times by function, reason or range are estimates.'),
+					el('p', {}, 'In the timeline waits in full colour with a dark line on top were recorded. Pale waits are estimates, and so is CPU time: samples, each spread over the time that it represents. Of white time nothing was recorded.'),
 					el('p', {}, `The page has ${count(data.nevents)} events of ${count(data.nthreads)} threads.`),
 					el('h2', {}, 'What this file gives away'),
 					...givesAway(data))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Compares two experiments, or two ranges of time, by function: as a table and as a flame graph.
-import { el, unread } from './dom.js'
+import { el, fill, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { comparedRows, functionKeys, makeComparison, sameSides, sideFilter } from './compare.js'
@@ -128,7 +128,7 @@ function showComparison(v) {
 	v.sides.forEach((s, i) => s.update(sides[i]))
 	v.buttons.forEach(b => b.update())
 	v.buttons[2].root.hidden = !asFlame
-	v.notes.replaceChildren(...comparisonNotes(v, sides).map(text => el('span.hint', {}, text + ' ')))
+	fill(v.notes, ...comparisonNotes(v, sides).map(text => el('span.hint', {}, text + ' ')))
 	v.table.root.hidden = asFlame || !v.c
 	v.flame.root.hidden = !asFlame || !v.c
 	if (v.c && asFlame)

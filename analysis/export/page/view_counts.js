@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counters, data objects and I/O under the page's filter, as er_print lists them. What cannot be added up here
 // is a report of er_print.
-import { el, unread } from './dom.js'
+import { el, fill, unread } from './dom.js'
 import { makeTable } from './table.js'
 import { addCounts, amount } from './counts.js'
 import { eachEvent } from './walk.js'
@@ -23,14 +23,14 @@ export const valueColumns = ({ data }, metrics) => metrics.map((m, i) => {
 export function showRows(page, part, command, columns, rows, open) {
 	const id = 'report-' + command
 	const table = makeTable(command, columns, { open, sort: sort => page.store.setIn('sort', id, sort) })
-	part.notes.replaceChildren()
-	part.box.replaceChildren(table.root)
+	fill(part.notes)
+	fill(part.box, table.root)
 	table.show(rows, { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 }
 
 export const showUnread = (page, part) => {
-	part.notes.replaceChildren(el('span.hint', {}, unread(page)))
-	part.box.replaceChildren()
+	fill(part.notes, el('span.hint', {}, unread(page)))
+	fill(part.box)
 }
 
 // --- functions by counters ---
@@ -128,8 +128,8 @@ function showIoSizes(page, part) {
 	const panel = (title, s, longest) => panelNode([[title, null],
 		...longest ? [...rangeLines(s.sizes), time(longest, s.longest), numberLine('Smallest bytes', s.calls ? s.least : 0), numberLine('Largest bytes', s.most)] : [],
 		time('Total time (msec.)', s.ns), numberLine('Total calls', s.calls), ...longest ? [numberLine('Total bytes', s.bytes)] : []])
-	part.notes.replaceChildren()
-	part.box.replaceChildren(el('div.text', { tabIndex: 0 }, panel('Write Statistics', sums.write, 'Longest write (msec.)'), panel('Read Statistics', sums.read, 'Longest read (msec.)'),
+	fill(part.notes)
+	fill(part.box, el('div.text', { tabIndex: 0 }, panel('Write Statistics', sums.write, 'Longest write (msec.)'), panel('Read Statistics', sums.read, 'Longest read (msec.)'),
 		panel('Other I/O Statistics', sums.other), panel('I/O Error Statistics', sums.error)))
 }
 

@@ -2,7 +2,7 @@
 // Details of what is selected. Of an interval: why the thread waited, which thread had what it waited
 // for, which thread ended the wait, and the stacks, with links. Of a sample: what was used in it. Of a
 // function: its times under the filter, and where it is from.
-import { dot, el } from './dom.js'
+import { dot, el, fill } from './dom.js'
 import { FLAG, NSTATES, eventById, pathFuncs } from './data.js'
 import { duration, moment, percent, seconds } from './format.js'
 import { pathMask } from './filter.js'
@@ -21,7 +21,7 @@ export function makeDetails(root, page) {
 			const what = e ? about(page, e) : data.spanCalls[state.span] ? aboutSpan(page, data.spanCalls[state.span]) : samplesOf(data)[state.sample] ? aboutSample(page, samplesOf(data)[state.sample]) :
 				state.selected !== null && data.whole ? aboutFunction(page, state.selected) : []
 			root.hidden = !what.length
-			root.replaceChildren(...what)
+			fill(root, ...what)
 		},
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The filter in words: what is on, how to remove it, an expression that can be typed, and the
 // command for the same in er_print.
-import { copyText, el } from './dom.js'
+import { copyText, el, fill, when } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
 import { filterCommand, filterParts, stackClause } from './filter.js'
 import { parseExpression } from './expression.js'
@@ -29,7 +29,7 @@ function makeExpression(page) {
 		field.setAttribute('aria-invalid', String(!!made.error))
 		return made
 	}
-	field.addEventListener('change', () => {
+	when(field, 'change', () => {
 		const text = expandRanges(field.value.trim()), made = show(text)
 		if (made.error)
 			field.setSelectionRange(made.at, made.at + 1)
@@ -78,7 +78,7 @@ export function makeFilterBar(root, page) {
 	return {
 		update({ data, state }) {
 			const parts = filterParts(data, state)
-			chips.replaceChildren(...parts.map(([text, patch]) =>
+			fill(chips, ...parts.map(([text, patch]) =>
 				el('button.chip', { title: text + '\nA click removes this filter.', ariaLabel: 'Remove filter ' + text,
 					onclick: () => page.store.set(patch) }, el('span', {}, text), ' ×')))
 			if (!isFiltered(state))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The sentences of er_print -findings. Each has its figure, the standard error, and a link that
 // shows the data.
-import { el } from './dom.js'
+import { el, fill } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
 import { seconds } from './format.js'
 import { clockless } from './lanes.js'
@@ -57,8 +57,8 @@ export const findingsView = {
 		root.append(notes, el('div.text', { tabIndex: 0 }, list))
 		return {
 			update({ data, state }) {
-				notes.replaceChildren(...isFiltered(state) ? wholeNotes(page, 'The findings are', 'findings') : [])
-				list.replaceChildren(...data.findings.map(f => finding(page, f)))
+				fill(notes, ...isFiltered(state) ? wholeNotes(page, 'The findings are', 'findings') : [])
+				fill(list, ...data.findings.map(f => finding(page, f)))
 			},
 		}
 	},

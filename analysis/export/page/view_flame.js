@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The flame graph: callees below callers, or callers below callees ("leaf up"). With a function
 // chosen for the sandwich, its callers are above it and its callees below.
-import { el } from './dom.js'
+import { el, fill, when } from './dom.js'
 import { makeFlame } from './flame.js'
 import { bottomUp, calleesOf, nodeTimes, topDown } from './tree.js'
 import { metricForm, metricName, metricTotal, pathTimes } from './metrics.js'
@@ -113,9 +113,9 @@ function showCrumbs(f) {
 	const search = el('input', { type: 'search', placeholder: 'Search: regular expression', value: state.search,
 		ariaLabel: 'Search functions' })
 	search.id = 'search'
-	search.addEventListener('change', () => store.set({ search: search.value }))
+	when(search, 'change', () => store.set({ search: search.value }))
 	const had = document.activeElement && document.activeElement.id === 'search'
-	f.path.replaceChildren(...[
+	fill(f.path, ...[
 		button('Root on top', !state.leafUp && f.sandwich === null, () => { f.sandwich = null; store.set({ leafUp: false }); build(f) },
 			'Callees below callers'),
 		button('Leaf on top', state.leafUp && f.sandwich === null, () => { f.sandwich = null; store.set({ leafUp: true }); build(f) },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Memory under the page's filter, as er_print lists it: leaks, allocations and the peak by stack, memory in use over time,
 // and numbers of allocations by size.
-import { el } from './dom.js'
+import { el, fill } from './dom.js'
 import { secondsOfNs } from './format.js'
 import { allocationSums, allocationVariances, heldAtPeak, highestPeak, memoryOverTime, passingCalls, temporaryCalls } from './heap.js'
 import { placeSums } from './places.js'
@@ -140,8 +140,8 @@ function showHeapSizes(page, part) {
 	if (!calls)
 		return showUnread(page, part)
 	const passing = passingCalls(data, state, calls), sums = allocationSums(calls, passing, rangeOf)
-	part.notes.replaceChildren()
-	part.box.replaceChildren(el('div.text', { tabIndex: 0 }, peakPanel(heap, highestPeak(calls, passing.passed)),
+	fill(part.notes)
+	fill(part.box, el('div.text', { tabIndex: 0 }, peakPanel(heap, highestPeak(calls, passing.passed)),
 		heapPanel(heap, 'Memory Allocations Statistics', ['Smallest allocation bytes', 'Largest allocation bytes', 'Total allocations'], sums.allocated),
 		heapPanel(heap, 'Memory Leaks Statistics', ['Smallest leaked bytes', 'Largest leaked bytes', 'Total leaked'], sums.leaked),
 		...calls.unknown ? [panelNode([['Frees of Blocks Allocated Before the Recording', null], numberLine('Total frees', calls.unknown)])] : []))

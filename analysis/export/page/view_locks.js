@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // User locks, under the page's filter; and the report of er_print, which also has lengths of waits, and locks that were only taken.
-import { el, unread } from './dom.js'
+import { el, fill, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
@@ -26,8 +26,8 @@ export const locksView = {
 					showReport(page, part, 'locks')
 					return
 				}
-				part.notes.replaceChildren(places ? '' : el('span.hint', {}, unread(page)))
-				part.box.replaceChildren(places ? table.root : '')
+				fill(part.notes, places ? '' : el('span.hint', {}, unread(page)))
+				fill(part.box, places ? table.root : '')
 				if (!places)
 					return
 				const { rows, idle } = lockRows(data, state, places)

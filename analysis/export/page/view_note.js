@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A note above the views: that the filter excludes everything, and how tables count waits at the ends of a range.
-import { el } from './dom.js'
+import { el, fill } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
 import { eachEvent } from './walk.js'
 
@@ -37,7 +37,7 @@ export function makeNote(root, page) {
 	return {
 		update({ state, store }) {
 			const excluded = !unfilteredTabs.includes(state.view) && isExcluded(page), text = aboutEnds(page, excluded) || (excluded ? 'The filter excludes all data.' : '')
-			root.replaceChildren(text, excluded ? el('button', { onclick: () => store.set(clearedFilter()) }, 'Clear all') : '')
+			fill(root, text, excluded ? el('button', { onclick: () => store.set(clearedFilter()) }, 'Clear all') : '')
 			root.hidden = !text
 		},
 	}

@@ -3,7 +3,7 @@
 // recording. The page's filter does not apply to them.
 import { inflate, parseBytes, sections } from './pack.js'
 import { lazyPart } from './lazy.js'
-import { el, unread } from './dom.js'
+import { el, fill, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
@@ -106,8 +106,8 @@ export function wholeNotes({ data, state, store }, said, command) {
 
 export function showReport(page, part, command) {
 	const report = page.reports.get(command)
-	part.notes.replaceChildren()
-	part.box.replaceChildren()
+	fill(part.notes)
+	fill(part.box)
 	if (!report) {
 		part.notes.append(el('p.hint', {}, page.reports.knows(command) ? unread(page) : page.data.redacted ?
 			'The file was written with --redact, which leaves this report out.' : 'The recording has nothing for this report.'))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Annotated source and disassembly, as er_print shows them, under the page's filter.
-import { el, unread } from './dom.js'
+import { el, fill, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { extraMetrics, isCount, metricForm, metricName, pathTimes } from './metrics.js'
@@ -97,12 +97,12 @@ function pickOptions(page, funcs, shown) {
 
 function showCode(page, part, code, kind) {
 	const places = code && page.places.get(), f = places && shownFunc(page, code, kind), report = f && code.reports[f[kind]]
-	part.notes.replaceChildren(...[note(page, code, kind, places), ...report ? report.notes : []].map(n => el('span.hint', {}, n + ' ')))
-	part.pick.replaceChildren(...pickOptions(page, code ? code.funcs.filter(g => g[kind] >= 0) : [], f))
+	fill(part.notes, ...[note(page, code, kind, places), ...report ? report.notes : []].map(n => el('span.hint', {}, n + ' ')))
+	fill(part.pick, ...pickOptions(page, code ? code.funcs.filter(g => g[kind] >= 0) : [], f))
 	const fresh = part.shown !== report
 	part.shown = report
 	if (fresh)
-		part.box.replaceChildren()
+		fill(part.box)
 	if (!report)
 		return
 	Object.assign(part, codeRows(page, report, places))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The timeline: a lane for each CPU and each thread. The wheel scrolls, with Ctrl it zooms. A
 // drag chooses a range, a click selects an interval.
-import { el, fitCanvas, onFrame } from './dom.js'
+import { el, fill, fitCanvas, onFrame, when } from './dom.js'
 import { FLAG, NSTATES, coarseAround, pathFuncs } from './data.js'
 import { eachOfCpu, eachOfThread, eventNear, laneEventBefore, laneEventNear, makeLanes, sampleOfLane } from './lanes.js'
 import { aboutLane, laneBins } from './bins.js'
@@ -27,7 +27,7 @@ export function makeTimeline(root, page) {
 	const t = { page, canvas, space, scroll, tip, closed: new Set(), lanes: [], cursor: -1, drag: null,
 		cache: new Map(), painter: makePainter() }
 	t.draw = onFrame(() => drawTimeline(t))
-	scroll.addEventListener('scroll', t.draw)
+	when(scroll, 'scroll', t.draw)
 	new ResizeObserver(t.draw).observe(scroll)
 	onTheme(t.draw)
 	listen(t)
@@ -382,7 +382,7 @@ function listen(t) {
 		const box = t.canvas.getBoundingClientRect()
 		return [e.clientX - box.left, e.clientY - box.top]
 	}
-	t.canvas.addEventListener('wheel', e => {
+	when(t.canvas, 'wheel', e => {
 		if (!e.ctrlKey && !e.metaKey && !e.shiftKey)
 			return
 		e.preventDefault()
@@ -393,22 +393,22 @@ function listen(t) {
 		else
 			zoomAt(t, at(e)[0], e.deltaY > 0 ? 1.25 : 0.8)
 	}, { passive: false })
-	t.canvas.addEventListener('pointerdown', e => {
+	when(t.canvas, 'pointerdown', e => {
 		const [x, y] = at(e)
 		t.canvas.setPointerCapture(e.pointerId)
 		t.drag = { x, y, from: timeAt(t, x), to: timeAt(t, x), moved: false, label: x < LABEL }
 	})
-	t.canvas.addEventListener('pointermove', e => onMove(t, ...at(e)))
-	t.canvas.addEventListener('pointerup', e => onUp(t, ...at(e), e))
-	t.canvas.addEventListener('pointerleave', () => { t.tip.hidden = true })
-	t.canvas.addEventListener('dblclick', e => {
+	when(t.canvas, 'pointermove', e => onMove(t, ...at(e)))
+	when(t.canvas, 'pointerup', e => onUp(t, ...at(e), e))
+	when(t.canvas, 'pointerleave', () => { t.tip.hidden = true })
+	when(t.canvas, 'dblclick', e => {
 		const event = t.page.event, half = event && (event.end - event.begin) / 2
 		if (event && at(e)[0] > LABEL)
 			setView(t, event.begin - half, event.end + half)
 	})
-	t.canvas.addEventListener('keydown', e => onKeyDown(t, e))
-	t.canvas.addEventListener('focus', t.draw)
-	t.canvas.addEventListener('blur', t.draw)
+	when(t.canvas, 'keydown', e => onKeyDown(t, e))
+	when(t.canvas, 'focus', t.draw)
+	when(t.canvas, 'blur', t.draw)
 }
 
 function onMove(t, x, y) {
@@ -437,7 +437,7 @@ function showTip(t, x, y) {
 	const coarse = coarseAround(data, timeAt(t, x))
 	const reason = c && !data.states[c.state].cpu && data.reasons[c.reason]
 	const lost = lane.kind === 'thread' ? lostAt(data, thread, timeAt(t, x)) : 0
-	t.tip.replaceChildren(el('b', {}, thread === null ? lane.name : data.threads[thread].name),
+	fill(t.tip, el('b', {}, thread === null ? lane.name : data.threads[thread].name),
 		el('div', {}, moment(timeAt(t, x)) + ' s'),
 		coarse ? el('div', {}, `coarse: ${moment(coarse[0])} to ${moment(coarse[1])} s`) : '',
 		c ? el('div', {}, [data.states[c.state].uname, reason ? reason.uname : '',
@@ -463,7 +463,7 @@ function showSpanTip(t, lane, x, y) {
 	t.tip.hidden = !call
 	if (!call)
 		return
-	t.tip.replaceChildren(el('b', {}, data.spans.names[call.name]), el('div', {}, spanLength(call)),
+	fill(t.tip, el('b', {}, data.spans.names[call.name]), el('div', {}, spanLength(call)),
 		...spanFacts(call).map(text => el('div', {}, text)))
 	placeTip(t, x, y)
 }

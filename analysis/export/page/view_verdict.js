@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where the time went: a bar of states, which add up to the time of the threads, and the
 // functions and waits with the most time, each with a link.
-import { dot, el } from './dom.js'
+import { dot, el, fill } from './dom.js'
 import { filterKeys, isFilteredByKind } from './store.js'
 import { clippedStates, topWaits } from './range.js'
 import { exactStates, whyEstimated } from './exact.js'
@@ -25,11 +25,11 @@ export function makeVerdict(root, page) {
 			const unknown = lack > total / 1000 ? lack : 0
 			const met = data.state_order.filter(s => data.states_met.includes(s) || v.ns[s])
 			drawBar(bar, data, met, v.ns, total + unknown, unknown)
-			legend.replaceChildren(...cpuSum(data, v, total + unknown), ...met.map(s => stateButton(page, s, v, total + unknown)))
+			fill(legend, ...cpuSum(data, v, total + unknown), ...met.map(s => stateButton(page, s, v, total + unknown)))
 			if (unknown)
 				legend.append(el('span.hint', {}, `Not known ${secondsOfNs(Math.round(unknown))} s`))
-			what.replaceChildren(...sentence(page, v, total), ...lacks(data, state, sums))
-			tops.replaceChildren(...topLinks(page, data, state, v))
+			fill(what, ...sentence(page, v, total), ...lacks(data, state, sums))
+			fill(tops, ...topLinks(page, data, state, v))
 		},
 	}
 }
@@ -72,7 +72,7 @@ function withSystem(states) {
 
 function drawBar(bar, data, met, ns, whole, unknown) {
 	const shown = met.filter(s => ns[s] > 0)
-	bar.replaceChildren(...shown.map(s => {
+	fill(bar, ...shown.map(s => {
 		const part = el('span', { title: `${data.states[s].uname}: ${secondsOfNs(Math.round(ns[s]))} s, ${percentOfNs(ns[s], whole)} %` })
 		part.style.flexGrow = ns[s] / 1000
 		part.style.background = stateColor(data.states[s].name)
@@ -126,7 +126,7 @@ function sentence(page, v, total) {
 	if (v.seconds)
 		return [el('b', {}, duration(to - from)), ...threads, ...exactness(page, v.seconds)]
 	const why = data.whole && !(v.clipped && v.clipped.exact) ? whyEstimated(data, state) : ''
-	const help = 'The bar and these times are cut at the ends of the range. Tables count each wait in full where it ends, as er_print -from -to does.' +
+	const help = 'The bar and these times are cut at the ends of the range.' +
 		(why ? ` Estimated, because ${why}.` : '')
 	return [el('b', {}, duration(to - from)), ...threads, el('span.hint', { title: help },
 		v.clipped && v.clipped.exact ? '  exact but for ~, waits cut at the ends of the range' : '  estimated from samples, waits cut at the ends of the range' + (why ? `: ${why}` : ''))]

@@ -2,7 +2,7 @@
 // Which threads ended the waits of which others, and which had the CPU that others waited for: as
 // er_print -wakers and -runqueue, with as many rows as there are.
 import { makeGroupChoice } from './choice.js'
-import { el } from './dom.js'
+import { el, fill } from './dom.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
 import { hasWaits, waitColumns } from './view_waits.js'
@@ -32,7 +32,7 @@ function waitsBy(id, title, choices, namesOf, makeRows, only) {
 					const total = noWaits({ key: '', first: 1, names: ['<Total>', '', ''] })
 					rows.push(finishWaits(rows.reduce(mergeWaits, total), waitCounting(page)))
 					buttons.update(by)
-					notes.replaceChildren(...(id === 'wakers' ? chainLinks(page, wakingChain(data, state)) : []))
+					fill(notes, ...(id === 'wakers' ? chainLinks(page, wakingChain(data, state)) : []))
 					table.setColumns(columns())
 					table.show(rows, { sort: state.sort[id] })
 				},
