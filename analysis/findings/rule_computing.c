@@ -76,19 +76,42 @@ static double error_of(const struct facts *f, const struct func_time *t)
 		    (others > 0 ? others : 0) * share * share);
 }
 
+/* Not a function, but the time of threads without a sample. */
+static bool is_unsampled(const struct facts *f, const struct func_time *t)
+{
+	return !strcmp(f->w.v->session->funcs.data[t->func]->name, "<Unsampled-CPU>");
+}
+
+static void put_unsampled(struct facts *f, const struct func_time *t, struct buf *b)
+{
+	double share = (double)t->ns / (double)facts_all(f)->run_ns;
+
+	if (share < named_share)
+		return;
+	buf_puts(b, "; of ");
+	put_share(b, share, 0);
+	buf_puts(b, " no sample tells the function, as threads ran too shortly (er_kernel -p high samples more often)");
+}
+
 static void put_functions(struct facts *f, const func_times *times, struct buf *b)
 {
 	double all = (double)facts_all(f)->run_ns;
+	const struct func_time *unsampled = NULL;
+	size_t named = 0;
 
-	for (size_t i = 0; i < times->len && i < NAMED; i++) {
-		const struct func_time *t = &times->data[i];
-
-		if (i && (double)t->ns < named_share * all)
-			break;
-		buf_printf(b, "%s%s ", i ? ", " : ": ",
+	vec_for_each(t, times) {
+		if (is_unsampled(f, t)) {
+			unsampled = t;
+			continue;
+		}
+		if (named == NAMED || (named && (double)t->ns < named_share * all))
+			continue;
+		buf_printf(b, "%s%s ", named++ ? ", " : ": ",
 			   func_name(f->w.v, f->w.v->session->funcs.data[t->func]));
 		put_share(b, (double)t->ns / all, error_of(f, t) / all);
 	}
+	if (unsampled)
+		put_unsampled(f, unsampled, b);
 }
 
 /* A recording with --states off has no waits, so it does not tell what held programs up. */

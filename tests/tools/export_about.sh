@@ -10,11 +10,11 @@ need_page
 cat >"$tmp/steps.js" <<'EOJ'
 // Of a page: beginnings of what it must list; what the list must not have; the beginning of what is said to be missing.
 const everywhere = /^Names of functions/
-const always = [everywhere, /^The command line of the recorder, its working directory, .* -C;/, /^Paths of experiments/]
+const always = [everywhere, /^The recorder's command line, working directory, .* -C;/, /^Paths of experiments/]
 const pages = {
-	code: [[...always, /^Source text and instructions of [1-9]\d* functions, which --no-source leaves out/], [/files that were opened/], /^Not in this file: command lines of processes; names of files/],
+	code: [[...always, /^Source text and instructions of [1-9]\d* functions, which --no-source leaves out/], [/files that were opened/], /^Not in this file: command lines of processes; names of opened files/],
 	nosource: [always, [/Source text/], /^Not in this file: source text and instructions; /],
-	lives: [[...always, /^Command lines and cgroups of 8 processes/], [/locks\.$/], /^Not in this file: source text and instructions; names of files/],
+	lives: [[...always, /^Command lines and cgroups of 9 processes/], [/locks\.$/], /^Not in this file: source text and instructions; names of opened files/],
 	c: [[...always, /^Names of files that were opened/, /^Sizes of memory blocks/], [/^Cgroups/], /cgroups of threads; addresses of locks/],
 	data: [[...always, /^Names of variables/], [/files that were opened/], /names of opened files; .*addresses of memory blocks/],
 	w: [[...always, /^Addresses of user locks/, /^The filter of er_print/], [/Names of spans/], /arguments of calls/],

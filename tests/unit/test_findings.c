@@ -188,6 +188,22 @@ static void test_small_share(void **state)
 	unmake(&m);
 }
 
+/* Threads without a sample ran in no function that is known. */
+static void test_unsampled(void **state)
+{
+	struct made m;
+
+	begin(&m);
+	exp_builder_at(m.o.builder, 0);
+	exp_builder_profile(m.o.builder, 3, "<Unsampled-CPU>", MS_USER, 300);
+	fixture_open(&m.o);
+	make(&m);
+	if (!strstr(m.found.data[0].text, "held it up: work 18 % (+-") || !strstr(m.found.data[0].text, "rest 8 % (+-") ||
+	    !strstr(m.found.data[0].text, "; of 75 % no sample tells the function"))
+		fail_msg("'%s'", m.found.data[0].text);
+	unmake(&m);
+}
+
 /*
  * A large part of the time of a program that hardly ran may be a small part of the time that the
  * data cover.
@@ -422,7 +438,7 @@ int main(void)
 		cmocka_unit_test(test_error),	  cmocka_unit_test(test_cut_by_filter),
 		cmocka_unit_test(test_losses),	  cmocka_unit_test(test_seven),
 		cmocka_unit_test(test_spans),	  cmocka_unit_test(test_two_locks),
-		cmocka_unit_test(test_java_lock),
+		cmocka_unit_test(test_java_lock), cmocka_unit_test(test_unsampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
