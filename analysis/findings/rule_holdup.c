@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/map.h"
 #include "analysis/base/wrap.h"
 #include "analysis/findings/rules.h"
 #include "analysis/views/columns.h"
@@ -130,28 +131,25 @@ static int by_taken_time(const void *pa, const void *pb)
 	return (a->stat.time_ns < b->stat.time_ns) - (a->stat.time_ns > b->stat.time_ns);
 }
 
-static bool same_name(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /* The functions that took the locks, most time first. Release with vec_free. */
 static taker_vec takers_of(const struct case_of *c)
 {
 	sum_vec sums = sums_by(c, BY_PATH);
+	struct map by_name = { 0 };
 	taker_vec ret = { 0 };
 
 	vec_for_each(s, &sums) {
 		const struct func *f = wait_path_taker(&c->facts->w.paths, (*s)->key[FACT_VALUE]);
 		const char *name = f ? func_name(c->facts->w.v, f) : NULL;
-		size_t i = 0;
+		uint64_t *at = map_put(&by_name, name ? hash_bytes(name, strlen(name)) : 0, NULL);
 
-		while (i < ret.len && !same_name(ret.data[i].name, name))
-			i++;
-		if (i == ret.len)
+		if (!*at) {
 			vec_push(&ret, (struct taker){ .name = name });
-		wait_stat_merge(&ret.data[i].stat, &(*s)->stat);
+			*at = ret.len;
+		}
+		wait_stat_merge(&ret.data[*at - 1].stat, &(*s)->stat);
 	}
+	map_free(&by_name);
 	vec_free(&sums);
 	vec_sort(&ret, by_taken_time);
 	return ret;
