@@ -29,7 +29,7 @@ user/ctl            analysis/base
 user/api            user/preload/own_call.h user/preload/raw_call.h
 user/record         user/preload/heap_ring.h user/preload/own_call.h user/api/collector_call.h user/api/mark.h user/ctl analysis/base analysis/experiment analysis/symbols loaders user/space user/counters user/probe user/unwind user/jit bpf/code.h bpf/command.h bpf/er_event.h bpf/frame.h bpf/hotspot.h bpf/snap.h
 user/preload        user/api/usdt.h analysis/experiment/packet.h analysis/symbols bpf user/unwind
-user/options        analysis/base user/record user/space user/counters user/probe loaders
+user/options        analysis/base user/ctl user/record user/space user/counters user/probe loaders
 user/collect        analysis/base user/options user/record loaders
 kernel_er           analysis/base user/ctl user/options user/record loaders
 END

@@ -13,8 +13,9 @@
 rings() { query "cpu recorded-folded from $2 where recorded > 0" "$1" | sort -n; }
 
 # numbers EXPERIMENT CONDITION: each CPU, and its distinct numbers among the packets. Packets that
-# share a weight share its number. Remainders of totals have no record.
-numbers() { query "CPUID distinct(SEQ) from packets where $2" "$1" | sort -n; }
+# share a weight share its number. Remainders of totals have no record. A packet of another CPU than its record's has
+# no number, and the recorder counts the record as folded.
+numbers() { query "CPUID distinct(SEQ) from packets where SEQ != 4294967295 && $2" "$1" | sort -n; }
 
 # accounts EXPERIMENT ELEMENT CONDITION: the recorder's count of records, and that of the packets.
 accounts()
