@@ -83,7 +83,7 @@ static __always_inline void begin_reset(struct er_thread *t)
 /* From here on its edges count again. One that began to exit during the pause is awaited. */
 static __always_inline void begin_reopen(struct er_thread *t, struct er_cpu *c)
 {
-	if (__sync_fetch_and_and(&t->state, ~THREAD_CLOSED) & THREAD_DYING)
+	if (__sync_fetch_and_and(&t->state, ~(THREAD_CLOSED | THREAD_SAMPLED)) & THREAD_DYING)
 		__sync_fetch_and_add(&c->dying, 1);
 }
 

@@ -133,10 +133,10 @@ struct er_clock {
 
 /* CPU time of a thread that no sample represents (residual.bpf.h). */
 struct er_residual {
-	struct er_clock at;  /* stack and mode: of one of its samples, chosen at random; UNSAMPLED: it has none */
-	__u64 ran_ns;        /* when the sample was taken; UNSAMPLED: a moment of the time that it is about */
+	struct er_clock at;  /* stack and mode: of its last sample; UNSAMPLED: it has none */
+	__u64 ran_ns;        /* when the thread was last on a CPU */
 	__u64 system_ns;     /* SPLIT: the part of the weight in the kernel */
-	__u32 ran_cpu, pad;  /* the sample's CPU; UNSAMPLED: the last that the thread had */
+	__u32 ran_cpu, pad;  /* the last CPU that the thread had */
 };
 
 enum { ER_MAX_COUNTERS = 16 };

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Residuals: the CPU time of a thread that no sample represents, which is that since its last sample. Sent when the
- * thread, a segment or the recording ends.
- *
- * Of a thread with samples the residual is more time of one of them. Of others it gets a moment of the time that it is
- * about: of 300 threads that take turns on a CPU, a hundred have no sample within two seconds, and all of their time
- * at the end of these would be more than the CPU has. A thread that was switched out twice at most ran in one piece,
- * so its moment is known.
+ * Residuals: the CPU time of a thread since its last sample. Sent when the thread, a segment or the recording ends. By
+ * `ran_ns`, when the thread was last on a CPU, all of it had been used.
  */
 #ifndef RESIDUAL_BPF_H
 #define RESIDUAL_BPF_H
@@ -14,13 +9,6 @@
 #include "bpf/er.bpf.h"
 #include "bpf/split.bpf.h"
 #include "bpf/thread.bpf.h"
-
-enum { FEW_SWITCHES = 2 };
-
-static __always_inline __u32 thread_switches(const struct task_struct *p)
-{
-	return p->nvcsw + p->nivcsw;
-}
 
 /* The thread's time in user mode so far, in the measure of residual_modes. */
 static __always_inline __u64 thread_user(const struct er_thread *t, const struct task_struct *p)
@@ -31,18 +19,14 @@ static __always_inline __u64 thread_user(const struct er_thread *t, const struct
 /* From here on the next residual counts. `user` is thread_user now. */
 static __always_inline void residual_begin(struct er_thread *t, const struct task_struct *p, __u64 user)
 {
-	t->nsamples = 0;
-	t->exec_id = p->self_exec_id;
-	t->chosen_ns = bpf_ktime_get_ns();
-	t->nswitches = thread_switches(p);
 	t->user = user;
 	t->system = p->stime;
 }
 
-/* The samples are valid only for the program that ran then, not for one executed since. */
-static __always_inline bool samples_hold(const struct er_thread *t, const struct task_struct *p)
+/* The last sample is valid only for the program that ran then, not for one executed since. */
+static __always_inline bool sample_holds(const struct er_thread *t, const struct task_struct *p)
 {
-	return t->nsamples && t->exec_id == p->self_exec_id;
+	return t->state & THREAD_SAMPLED && t->exec_id == p->self_exec_id;
 }
 
 /* When the thread was last on a CPU, as far as its edges tell. */
@@ -59,16 +43,6 @@ static __always_inline __u32 last_cpu(struct task_struct *p)
 	struct rq *rq = task_rq_copy(p);
 
 	return rq ? BPF_CORE_READ(rq, cpu) : bpf_get_smp_processor_id();
-}
-
-/* `ran` is last_run. */
-static __always_inline __u64 random_moment(const struct er_thread *t, const struct task_struct *p, __u64 ran)
-{
-	__u64 from = t->chosen_ns;
-
-	if (t->exec_id != p->self_exec_id || from >= ran || thread_switches(p) - t->nswitches <= FEW_SWITCHES)
-		return ran;
-	return from + ((ran - from) >> 16) * (bpf_get_prandom_u32() & 0xffff);
 }
 
 /*
@@ -102,15 +76,13 @@ static __always_inline void fill_residual(struct er_residual *r, struct task_str
 	r->at.h.time_ns = bpf_ktime_get_ns();
 	task_fill(&r->at.task, p, t->start_time, tid);
 	r->at.cpu = bpf_get_smp_processor_id();
-	if (samples_hold(t, p)) {
+	r->ran_ns = ran;
+	r->ran_cpu = last_cpu(p);
+	if (sample_holds(t, p)) {
 		r->at.stack = t->stack;
 		r->at.flags = t->flags;
-		r->ran_ns = t->chosen_ns;
-		r->ran_cpu = t->chosen_cpu;
 	} else {
 		r->at.flags = ER_CLOCK_UNSAMPLED;
-		r->ran_ns = random_moment(t, p, ran);
-		r->ran_cpu = last_cpu(p);
 		residual_modes(r, t, p, user);
 	}
 	if (p->flags & TASK_PF_KTHREAD)

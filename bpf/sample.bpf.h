@@ -74,23 +74,6 @@ static __always_inline __u64 sample_run_time(void *ctx, const struct sample *sm)
 	return run_time_at(sm->task, clock - (sm->rq->clock - sm->rq->clock_task));
 }
 
-/* Any sample of the thread since its last residual may be the one that stands for the next residual. */
-static __always_inline void choose_sample(struct er_thread *t, const struct sample *sm, __u64 stack)
-{
-	__u64 exec_id = sm->task->self_exec_id;
-
-	if (t->exec_id != exec_id)
-		t->nsamples = 0;
-	t->exec_id = exec_id;
-	t->nsamples++;
-	if (t->nsamples > 1 && bpf_get_prandom_u32() % t->nsamples)
-		return;
-	t->stack = stack;
-	t->flags = sm->flags;
-	t->chosen_ns = sm->now;
-	t->chosen_cpu = bpf_get_smp_processor_id();
-}
-
 static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, __u64 stack)
 {
 	struct er_thread *t = thread_get(sm->task, sm->start_time);
@@ -100,7 +83,10 @@ static __always_inline __u64 sample_weight(void *ctx, const struct sample *sm, _
 		sm->cpu->counts.no_storage++;
 		return 0;
 	}
-	choose_sample(t, sm, stack);
+	t->stack = stack;
+	t->exec_id = sm->task->self_exec_id;
+	t->flags = sm->flags;
+	t->state |= THREAD_SAMPLED;
 	if (er_split && sm->flags & ER_CLOCK_USER)
 		split_seen(sm->cpu, sm->now);
 	sum = sample_run_time(ctx, sm);

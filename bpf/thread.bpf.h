@@ -19,6 +19,7 @@ enum {
 
 enum thread_state {
 	THREAD_KNOWN = 1 << 0,   /* `reported` is valid */
+	THREAD_SAMPLED = 1 << 1, /* `stack` and `flags` are valid */
 	THREAD_DYING = 1 << 2,   /* counted in er_cpu.dying */
 	THREAD_CLOSED = 1 << 3,  /* ended or paused: nothing more is to be sent */
 };
@@ -69,13 +70,9 @@ struct er_thread {
 	/* Used at clock samples. */
 	__u64 reported;   /* part of its sum_exec_runtime that was sent */
 	__u64 start_time; /* of the process */
-	__u64 stack;      /* of the chosen sample: one of those since the last residual, chosen at random */
-	__u64 exec_id;    /* of the program that ran at the last sample or residual */
-	__u64 chosen_ns;  /* when the sample was taken; nsamples is 0: when the last residual was */
-	__u32 chosen_cpu;
-	__u32 flags;      /* of the chosen sample, enum er_clock_flags */
-	__u32 nsamples;   /* since the last residual */
-	__u32 nswitches;  /* of the thread, at the last residual */
+	__u64 stack;      /* of the last sample */
+	__u64 exec_id;    /* of the program that ran at the last sample */
+	__u32 flags;      /* of the last sample, enum er_clock_flags */
 	__u64 user, system; /* its times at the last residual; system: not with SPLIT */
 
 	/* Used at faults, locks, and waits that are recorded. */

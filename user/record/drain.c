@@ -173,8 +173,8 @@ int64_t drain_lwp(const struct actor *a, const struct output *p)
 	return output_is_process(p) ? a->task->tid : a->kthread ? 0 : a->task->tgid;
 }
 
-void drain_late_packet(struct drain *dr, struct output *p, const struct actor *a, struct clock_packet *c,
-		       uint64_t weight_ns)
+void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
+		  struct clock_packet *c, uint64_t weight_ns)
 {
 	uint64_t us = microseconds(dr, a, c->state, weight_ns);
 	struct wait_info later = c->wait ? *c->wait : (struct wait_info){ 0 };
@@ -183,6 +183,7 @@ void drain_late_packet(struct drain *dr, struct output *p, const struct actor *a
 	dr->state_ns[c->state] += weight_ns;
 	c->lwp = drain_lwp(a, p);
 	c->thread = a->task->tid;
+	thread_names_note(dr->names, a->task, a->comm, a->kthread, c->time_ns);
 	/* A packet holds at most INT32_MAX microseconds, about 36 minutes. Those after the first count no wait. */
 	do {
 		c->nticks = us < INT32_MAX ? us : INT32_MAX;
@@ -191,13 +192,6 @@ void drain_late_packet(struct drain *dr, struct output *p, const struct actor *a
 		c->wait = c->wait ? &later : NULL;
 	} while (us);
 	c->wait = NULL;
-}
-
-void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
-		  struct clock_packet *c, uint64_t weight_ns)
-{
-	thread_names_note(dr->names, a->task, a->comm, a->kthread, c->time_ns);
-	drain_late_packet(dr, p, a, c, weight_ns);
 }
 
 /* --- batches --- */

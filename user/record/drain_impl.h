@@ -149,9 +149,6 @@ int64_t drain_lwp(const struct actor *a, const struct output *p);
  */
 void drain_packet(struct drain *dr, struct output *p, const struct actor *a,
 		  struct clock_packet *c, uint64_t weight_ns);
-/* The same without noting the thread's name: the packet's time is not that at which it had the name. */
-void drain_late_packet(struct drain *dr, struct output *p, const struct actor *a, struct clock_packet *c,
-		       uint64_t weight_ns);
 
 void keep_stack(struct drain *dr, const void *record);
 void keep_code(struct drain *dr, const void *record);

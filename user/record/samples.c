@@ -106,7 +106,7 @@ bool write_sample(struct drain *dr, const void *record, bool last_chance)
 
 /* --- residuals --- */
 
-/* Within the segment: a sample's moment may be just before it. */
+/* Within the segment, and not after the record: clocks differ by some microseconds. */
 static uint64_t moment_of(const struct drain *dr, const struct er_residual *r)
 {
 	uint64_t start = recording_start(dr->parts.recording);
@@ -116,13 +116,11 @@ static uint64_t moment_of(const struct drain *dr, const struct er_residual *r)
 	return r->ran_ns < start ? start : r->ran_ns;
 }
 
-/* The name is that of now. A sample of the thread had a packet then, with the name of then. */
 static void put_sampled(struct drain *dr, const struct er_residual *r, const struct route *at,
 			struct clock_packet *packet)
 {
 	packet->state = state_of(dr, at, r->at.flags & ER_CLOCK_USER);
-	thread_names_note(dr->names, &r->at.task, at->actor.comm, at->actor.kthread, r->at.h.time_ns);
-	drain_late_packet(dr, at->output, &at->actor, packet, r->at.weight);
+	drain_packet(dr, at->output, &at->actor, packet, r->at.weight);
 }
 
 /*
