@@ -295,7 +295,7 @@ static void put_kind(struct buf *b, int64_t us, const struct thread_kind *k, siz
 
 /*
  * The names of a thread and of its process, each with the time from which on it is valid, if there are several.
- * The time is that of the first packet with the name, so it is rounded down as times of events are.
+ * A name begins at its first packet. Times of events are rounded down, so its time is, too.
  */
 static void put_kinds(struct indexing *in, const struct page_thread *t)
 {

@@ -16,7 +16,7 @@ static struct modes_of *place_of(struct modes *m, const char *comm)
 	return of;
 }
 
-/* Whether the kernel's share of what was guessed would be too small without this. */
+/* Whether the guesses so far have less kernel time than the told shares require. */
 static bool lacks_system(const struct modes_of *of, uint64_t weight_ns)
 {
 	double told = (double)of->user + (double)of->system, guessed;
