@@ -91,7 +91,7 @@ static __always_inline void cut_states(struct seq_file *seq, struct er_cpu *c,
 	} else if (interval_until(copy, clk, queue_wait_open(copy, p, clk))) {
 		cut_wait(seq, c, p, copy);
 	}
-	r = total_scratch(SCRATCH_ITER);
+	r = record_scratch(SCRATCH_ITER);
 	if (!r)
 		return;
 	total_fill(r, p, copy, clk, sum - copy->run0, p->pid);

@@ -63,15 +63,18 @@ static __always_inline __u64 asleep_stack(struct seq_file *seq, const struct sam
 static __always_inline bool last_wait(struct seq_file *seq, struct er_cpu *c,
 				      struct task_struct *p, struct er_thread *t, __u64 stack)
 {
-	struct er_wait r = {};
+	struct er_wait *r = record_scratch(SCRATCH_ITER);
 
-	wait_fill(&r, p, t);
-	r.stack = stack;
-	r.h.seq = er_number(c, ER_KIND_WAIT);
-	r.h.time_ns = clock_monotonic(t->since);
-	if (last_write(seq, &r, sizeof(r)))
+	if (!r)
+		return false;
+	__builtin_memset(r, 0, sizeof(*r));
+	wait_fill(r, p, t);
+	r->stack = stack;
+	r->h.seq = er_number(c, ER_KIND_WAIT);
+	r->h.time_ns = clock_monotonic(t->since);
+	if (last_write(seq, r, sizeof(*r)))
 		return true;
-	er_lost(c, ER_KIND_WAIT, r.h.time_ns, r.task.tgid, r.task.tid);
+	er_lost(c, ER_KIND_WAIT, r->h.time_ns, r->task.tgid, r->task.tid);
 	return false;
 }
 
@@ -121,7 +124,7 @@ static __always_inline void end_states(struct seq_file *seq, struct er_cpu *c,
 		split_peek(t, p, p->pid);
 	if (er_only_locks)
 		return;
-	r = total_scratch(SCRATCH_ITER);
+	r = record_scratch(SCRATCH_ITER);
 	if (!r)
 		return;
 	total_fill(r, p, t, clk, sum - t->run0, p->pid);
@@ -139,13 +142,14 @@ static __always_inline void end_residual(struct seq_file *seq, struct er_cpu *c,
 					 __u64 ran)
 {
 	__u64 weight = thread_take(t, sum);
-	struct er_residual r = {};
+	struct er_residual *r = record_scratch(SCRATCH_ITER);
 
-	if (weight && !er_only_locks) {
-		r.at.weight = weight;
-		fill_residual(&r, p, t, c, p->pid, user, ran);
-		if (!last_write(seq, &r, sizeof(r)))
-			er_lost(c, ER_KIND_CLOCK, r.at.h.time_ns, r.at.task.tgid, r.at.task.tid);
+	if (r && weight && !er_only_locks) {
+		__builtin_memset(r, 0, sizeof(*r));
+		r->at.weight = weight;
+		fill_residual(r, p, t, c, p->pid, user, ran);
+		if (!last_write(seq, r, sizeof(*r)))
+			er_lost(c, ER_KIND_CLOCK, r->at.h.time_ns, r->at.task.tgid, r->at.task.tid);
 	}
 	residual_begin(t, p, user);
 }

@@ -67,7 +67,7 @@ static __always_inline __u32 snap_state(struct task_struct *p, const struct er_t
 static __always_inline void snap_write(struct seq_file *seq, struct task_struct *p,
 				       struct er_thread *copy)
 {
-	struct er_total *r = total_scratch(SCRATCH_ITER);
+	struct er_total *r = record_scratch(SCRATCH_ITER);
 	__u64 clk = snap_instant(copy);
 	struct er_snap s = {
 		.start_time = copy->start_time,

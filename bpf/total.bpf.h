@@ -136,7 +136,8 @@ static __always_inline void total_fill(struct er_total *r, struct task_struct *p
 	r->exit_status = 0;
 }
 
-static __always_inline struct er_total *total_scratch(enum scratch_user user)
+/* Memory for one record: a program's stack is small. */
+static __always_inline void *record_scratch(enum scratch_user user)
 {
 	__u32 key = user;
 
@@ -148,7 +149,7 @@ static __always_inline void total_send(struct er_cpu *c, struct task_struct *p,
 				       const struct er_thread *t, __u64 clk, __u64 sum,
 				       __u32 tid, enum scratch_user user)
 {
-	struct er_total *r = total_scratch(user);
+	struct er_total *r = record_scratch(user);
 	void *ring = er_this_ring();
 
 	if (!r || er_only_locks)
