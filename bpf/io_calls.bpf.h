@@ -135,7 +135,10 @@ static const struct io_call io_calls[ER_MAX_SYSCALLS] = {
 
 static __always_inline const struct io_call *io_call_of(long nr)
 {
-	return nr >= 0 && nr < ER_MAX_SYSCALLS && io_calls[nr].how ? &io_calls[nr] : NULL;
+	__u64 i = nr;
+
+	barrier_var(i); /* bound the very value that is the index */
+	return i < ER_MAX_SYSCALLS && io_calls[i].how ? &io_calls[i] : NULL;
 }
 
 /* The arguments of the call that a thread is in, or returns from: user space cannot change them. */
