@@ -59,33 +59,18 @@ static long (*const again_schedule)(struct task_struct *p, struct bpf_task_work 
 				    int (*callback)(void *map, void *key, void *value),
 				    void *unused) = (void *)ER_CALL_SCHEDULE_RESUME;
 
-struct again_page {
-	__u64 at;
-	bool runs; /* a frame's pc is on the same page: the thread needs it to go on */
-	bool yes;  /* it may be fetched */
-};
-
 /*
- * Whether a page may be fetched: the thread must not wait for another program, which may never
- * answer. Nor for code that it does not run: beside a function's first byte is the page before.
+ * Fetch what the last walk could not read. Only pages that the kernel alone brings: the thread must
+ * not wait for another program, which may never answer. Nor for code that it does not run: beside a
+ * function's first byte is the page before. The thread needs the page of a frame's pc to go on.
  */
-static long again_vma(struct task_struct *p, struct vm_area_struct *vma, struct again_page *page)
-{
-	bool code = vma->vm_file && vma->vm_flags & VM_EXECUTABLE;
-
-	page->yes = (page->runs || !code) && vma_is_kernels(vma);
-	return 0;
-}
-
-/* Fetch what the last walk could not read. */
 static __always_inline bool again_fetch(const struct unwind_env *env)
 {
-	struct again_page page = { .at = env->missed & ~7ULL };
-	__u64 word;
+	__u64 at = env->missed & ~7ULL, word;
+	bool runs = at >> PAGE_BITS == env->r.ip >> PAGE_BITS;
 
-	page.runs = page.at >> PAGE_BITS == env->r.ip >> PAGE_BITS;
-	return !bpf_find_vma(bpf_get_current_task_btf(), page.at, again_vma, &page, 0) && page.yes &&
-	       !bpf_copy_from_user(&word, sizeof(word), (void *)page.at);
+	return vma_may_be_read(bpf_get_current_task_btf(), at, 0, runs) &&
+	       !bpf_copy_from_user(&word, sizeof(word), (void *)at);
 }
 
 /* A function of its own: the verifier follows each round of the loop that calls it. */

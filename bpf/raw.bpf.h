@@ -103,28 +103,6 @@ struct {
 	__type(value, union stack_scratch);
 } er_asleep SEC(".maps");
 
-struct at_hand {
-	__u64 end; /* the address behind the piece */
-	bool yes;  /* the answer */
-};
-
-static long stack_vma(struct task_struct *p, struct vm_area_struct *vma, struct at_hand *h)
-{
-	h->yes = h->end <= BPF_CORE_READ(vma, vm_end) && vma_is_kernels(vma);
-	return 0;
-}
-
-/*
- * Whether a sleeping thread's memory can be read without waiting for another program. bpf_find_vma
- * fails if the lock of the address space is not free; a program can hold it for ever.
- */
-static __always_inline bool is_at_hand(struct raw_copy *w, __u64 from, __u32 size)
-{
-	struct at_hand h = { .end = from + size };
-
-	return !bpf_find_vma(w->asleep, from, stack_vma, &h, 0) && h.yes;
-}
-
 /*
  * `asleep` is known at compile time: the helper that it selects is allowed in sleepable programs
  * only.
@@ -138,7 +116,7 @@ static __always_inline bool raw_read(struct raw_copy *w, __u32 size, bool asleep
 	if (w->nbytes + size > w->most || to > RAW_WORDS - RAW_BLOCK / 8)
 		return false;
 	at = (__u64 *)w->st + to;
-	if (asleep && !is_at_hand(w, (__u64)from, size))
+	if (asleep && !vma_may_be_read(w->asleep, (__u64)from, (__u64)from + size, true))
 		return false;
 	if (asleep ? bpf_copy_from_user_task(at, size, from, w->asleep, 0) :
 		     bpf_probe_read_user(at, size, from))

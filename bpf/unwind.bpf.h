@@ -15,6 +15,7 @@
 #include "bpf/java.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
+#define UNWIND_PART __noinline
 /* The verifier checks this once for every n. */
 #define unwind_repeat(n, fn, ctx) bpf_loop(n, fn, ctx, 0)
 
@@ -221,7 +222,7 @@ static inline bool unwind_thread_block(struct unwind_env *env, __u64 *value)
 
 static inline __u64 unwind_true_return(struct unwind_env *env, __u64 slot, __u64 ra)
 {
-	return returns_true(&env->returns, slot, ra);
+	return er_return_true(&env->returns, slot, ra);
 }
 
 static inline bool unwind_generated(struct unwind_env *env)

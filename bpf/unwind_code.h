@@ -9,6 +9,14 @@
 #ifndef ER_UNWIND_CODE_H
 #define ER_UNWIND_CODE_H
 
+/*
+ * A function that the verifier checks once, and not again for each path that leads to a call. It returns a number, and
+ * checks its pointers. A walker in BPF defines this as __noinline.
+ */
+#ifndef UNWIND_PART
+#define UNWIND_PART static inline
+#endif
+
 enum {
 	UNWIND_BACK = 64,  /* bytes of code before ip that are searched for a prologue */
 	UNWIND_AHEAD = 32, /* and from ip on */
@@ -144,8 +152,10 @@ static inline __u64 unwind_scan_byte(struct unwind_scan *s, __u64 byte)
  * Scan the next 8 bytes before ip, after `at` earlier ones. The first `skip` bytes before ip do not
  * count, nor does what precedes the beginning of a function. `from` is the address of the first byte.
  */
-static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 from, __u64 at, __u64 skip)
+UNWIND_PART int unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 from, __u64 at, __u64 skip)
 {
+	if (!s)
+		return 0;
 	for (__u32 i = 0; i < 8; i++) {
 		__u64 byte = unwind_byte(word, i), counts = 1 ^ (at + i - skip) >> 63;
 		__u64 made, undone, same;
@@ -157,6 +167,7 @@ static inline void unwind_scan_back(struct unwind_scan *s, __u64 word, __u64 fro
 		s->other = (s->other | (s->found & undone)) & (1 ^ made) & same;
 		s->found = (s->found | made) & same;
 	}
+	return 0;
 }
 
 /* What a scan met last: a prologue, the border of a function, or a return after an epilogue. */
@@ -172,8 +183,10 @@ struct unwind_far {
  * Scan the next 8 bytes, which are at `at`. Patterns: push %rbp; mov %rsp,%rbp in its two encodings; a
  * border; pop %rbp or leave, then ret.
  */
-static inline void unwind_scan_far(struct unwind_far *s, __u64 word, __u64 at)
+UNWIND_PART int unwind_scan_far(struct unwind_far *s, __u64 word, __u64 at)
 {
+	if (!s)
+		return 0;
 	for (__u32 i = 0; i < 8; i++) {
 		__u64 w = s->window = s->window << 8 | unwind_byte(word, i);
 		__u64 two = w & 0xffff, four = w & 0xffffffff, met;
@@ -184,11 +197,14 @@ static inline void unwind_scan_far(struct unwind_far *s, __u64 word, __u64 at)
 					 unwind_is_zero(two ^ 0xc9c3));
 		s->met = s->met * unwind_is_zero(met) + met;
 	}
+	return 0;
 }
 
 /* Scan the next 8 bytes from ip on, up to a return, int3, a jump (direct, or to a register) or ud2. */
-static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
+UNWIND_PART int unwind_scan_ahead(struct unwind_scan *s, __u64 word)
 {
+	if (!s)
+		return 0;
 	for (__u32 i = 0; i < 8; i++) {
 		__u64 byte = unwind_byte(word, i);
 
@@ -197,6 +213,7 @@ static inline void unwind_scan_ahead(struct unwind_scan *s, __u64 word)
 			    unwind_is_zero(byte ^ 0xe9) | unwind_is_zero((s->window & 0xffff) ^ 0x0f0b) |
 			    unwind_is_zero((s->window & 0xfff8) ^ 0xffe0);
 	}
+	return 0;
 }
 
 #endif

@@ -197,7 +197,21 @@ static inline bool unwind_moves(__u64 w, __u64 op, __u64 n)
 	       w << 8 >> 8 == unwind_moves_7(op, n);
 }
 
-/* Look for the instruction that makes the frame, from the code's beginning on. */
+/* Look for the instruction that makes the frame in the 8 bytes at `at`. What precedes the code does not count. */
+UNWIND_PART int unwind_blob_scan_word(struct unwind_blob *b, __u64 word, __u64 at)
+{
+	if (!b)
+		return 0;
+	for (__u32 k = 0; k < 8; k++) {
+		__u64 counts = 1 ^ (at + k - b->begin) >> 63;
+
+		b->window = (b->window >> 8 | unwind_byte(word, k) << 56) * counts;
+		b->made |= unwind_moved(b->window, HOTSPOT_SUB, b->size - 16) |
+			   unwind_is_zero(b->window >> 8 ^ unwind_moves_7(HOTSPOT_SUB, b->size - 8));
+	}
+	return 0;
+}
+
 static long unwind_blob_scan(__u32 i, struct unwind_env **ctx)
 {
 	struct unwind_blob *b = unwind_blob(*ctx);
@@ -207,13 +221,7 @@ static long unwind_blob_scan(__u32 i, struct unwind_env **ctx)
 		b->unread = 1;
 		return 1;
 	}
-	for (__u32 k = 0; k < 8; k++) {
-		__u64 counts = 1 ^ (at + k - b->begin) >> 63;
-
-		b->window = (b->window >> 8 | unwind_byte(word, k) << 56) * counts;
-		b->made |= unwind_moved(b->window, HOTSPOT_SUB, b->size - 16) |
-			   unwind_is_zero(b->window >> 8 ^ unwind_moves_7(HOTSPOT_SUB, b->size - 8));
-	}
+	unwind_blob_scan_word(b, word, at);
 	return 0;
 }
 
@@ -338,12 +346,24 @@ static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_
 }
 
 /*
- * Look for the code that pushes. The registers are always these, and the first push is before ip; the other 3
- * bytes may not be.
+ * Look for the code that pushes, in the next 8 bytes. The registers are always these, and the first push is
+ * before ip; the other 3 bytes may not be.
  *
  *	push %rcx; cmovle %eax,%edx				a comparison: the difference of the lengths
  *	push %rax; push %rsi; push %rdi; push %rcx	a search: the last one is rsp before it began
  */
+UNWIND_PART int unwind_push_scan_word(struct unwind_blob *b, __u64 word)
+{
+	if (!b)
+		return 0;
+	for (__u32 k = 0; k < 8; k++) {
+		b->window = b->window >> 8 | unwind_byte(word, k) << 56;
+		b->compares |= unwind_is_zero(b->window >> 32 ^ 0xd04e0f51);
+		b->searches |= unwind_is_zero(b->window >> 32 ^ 0x51575650);
+	}
+	return 0;
+}
+
 static long unwind_push_scan(__u32 i, struct unwind_env **ctx)
 {
 	struct unwind_blob *b = unwind_blob(*ctx);
@@ -351,11 +371,7 @@ static long unwind_push_scan(__u32 i, struct unwind_env **ctx)
 
 	if (!unwind_read(*ctx, at, &word))
 		word = 0;
-	for (__u32 k = 0; k < 8; k++) {
-		b->window = b->window >> 8 | unwind_byte(word, k) << 56;
-		b->compares |= unwind_is_zero(b->window >> 32 ^ 0xd04e0f51);
-		b->searches |= unwind_is_zero(b->window >> 32 ^ 0x51575650);
-	}
+	unwind_push_scan_word(b, word);
 	return 0;
 }
 

@@ -46,9 +46,9 @@ static long returns_look(__u32 i, struct returns **ctx)
 }
 
 /* The return address that stood in the stack's word `slot`, which now holds `ra`. */
-static __always_inline __u64 returns_true(struct returns *r, __u64 slot, __u64 ra)
+__noinline __u64 er_return_true(struct returns *r, __u64 slot, __u64 ra)
 {
-	if (!r->first || ra != r->trampoline)
+	if (!r || !r->first || ra != r->trampoline)
 		return ra;
 	r->at = r->first;
 	r->slot = slot;

@@ -56,21 +56,57 @@ static __always_inline bool fs_is_kernels(__u64 magic)
 	       magic == FS_BTRFS || magic == FS_F2FS || magic == FS_EROFS;
 }
 
+/* A mapping that bpf_find_vma() has found, and what is asked of it. */
+struct vma_found {
+	__u64 vma;  /* its address; valid while the kernel calls back */
+	__u64 end;  /* it must not end before; 0: anywhere */
+	bool runs;  /* it may be code of a file */
+	bool yes;   /* the answer */
+};
+
 /*
  * Whether the pages of a mapping come from the kernel alone. A page may also have to come from a
  * file system in user space, from a server, or from the program that has the mapping's userfaultfd:
- * they may never answer. A mapping of overlayfs has the file below.
+ * they may never answer. A mapping of overlayfs has the file below. A function of its own: the
+ * verifier follows each call back, and would follow it through all the outcomes of this.
  */
-static __always_inline bool vma_is_kernels(struct vm_area_struct *vma)
+__noinline int er_vma_is_kernels(struct vma_found *found)
 {
-	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct vm_area_struct *vma;
+	__u64 flags;
+	bool file;
 
-	if (BPF_CORE_READ(vma, vm_flags) & (VM_DEVICE | VM_PFNS))
-		return false;
+	if (!found)
+		return 0;
+	vma = (void *)found->vma;
+	flags = BPF_CORE_READ(vma, vm_flags);
+	file = BPF_CORE_READ(vma, vm_file);
+	if (flags & (VM_DEVICE | VM_PFNS) || found->end > BPF_CORE_READ(vma, vm_end))
+		return 0;
+	if (file && flags & VM_EXECUTABLE && !found->runs)
+		return 0;
 	if (bpf_core_field_exists(vma->vm_userfaultfd_ctx) &&
 	    BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx))
-		return false;
-	return !file || fs_is_kernels(BPF_CORE_READ(file, f_inode, i_sb, s_magic));
+		return 0;
+	return !file || fs_is_kernels(BPF_CORE_READ(vma, vm_file, f_inode, i_sb, s_magic));
+}
+
+static long vma_look(struct task_struct *p, struct vm_area_struct *vma, struct vma_found *found)
+{
+	found->vma = (__u64)vma;
+	found->yes = er_vma_is_kernels(found);
+	return 0;
+}
+
+/*
+ * Whether memory of a thread, from `at` to `end`, can be read without waiting for another program.
+ * bpf_find_vma() fails if the lock of the address space is not free; a program can hold it for ever.
+ */
+static __always_inline bool vma_may_be_read(struct task_struct *p, __u64 at, __u64 end, bool runs)
+{
+	struct vma_found found = { .end = end, .runs = runs };
+
+	return !bpf_find_vma(p, at, vma_look, &found, 0) && found.yes;
 }
 
 /* The state of an address space: equal states have equal mappings. */
