@@ -41,3 +41,16 @@ check "an experiment cut by a limit of file sizes opens" "$er_print" -header -fu
 check_that "the header says what is missing, and why" \
 	"$(grep -c '^Nothing was lost' header) == 0 && $(grep -c 'File too large' header) == 1" \
 	"$(cat header)"
+
+# Segments fit, their copies of programs do not: the first says so, and the end counts.
+mkdir tight
+mount -t tmpfs -o size=2500k er-test tight
+unmount() { cd / && umount "$tmp/small" "$tmp/tight"; }
+timeout 90 "$er_kernel" -d tight -o r.1.er -p 0.2 -F =spin -A copy --roll 1s -t 3.5 >record.out 2>record.err &
+pid=$!
+"$syn/spin" alpha:5 >/dev/null 2>&1
+wait $pid
+check_that "archives that do not fit are reported once, and counted at the end" \
+	"$(grep -c 'archives are incomplete' record.err) == 1 &&
+		$(grep -c 'the archives of [2-9] experiments are incomplete' record.err) == 1 && $(wc -l <record.err) == 2" \
+	"$(cat record.err; ls -l tight)"

@@ -402,10 +402,10 @@ static void archive(struct recording_session *s, uint64_t recorded)
 		diag_warn(s->d, "experiment '%s': archiving was interrupted, %zu %s missing: "
 				"er_archive adds them",
 			  s->name->path, left, left == 1 ? "binary is" : "binaries are");
-	else if (err < 0)
+	else if (err < 0 && !s->nunarchived++)
 		diag_errno(s->d, -err, "experiment '%s': archives cannot be written: free some space, "
 				       "or leave them out with -A off", s->name->path);
-	else if (left)
+	else if (err >= 0 && left)
 		diag_warn(s->d, "experiment '%s': %zu %s not archived, because there is no room: "
 				"%s, or add them with er_archive",
 			  s->name->path, left, left == 1 ? "binary is" : "binaries are",
@@ -463,6 +463,7 @@ static void end(struct recording_session *s)
 		recording_session_say_unwritten(s, err, "its end is missing");
 	if (s->retain && !s->flight)
 		recording_session_retain_last(s);
+	recording_session_say_unarchived(s);
 	recording_session_flight_end(s);
 	write_last_status(s, all);
 	say_what_next(s, s->nsegments ? &all : &state, s->nsegments ? all.nprocesses : nprocesses);

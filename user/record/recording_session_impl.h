@@ -61,6 +61,7 @@ struct recording_session {
 	struct flight *flight;        /* NULL: the recording goes to disk at once */
 	struct retain *retain;        /* NULL: the recording has one segment */
 	size_t nsegments;             /* that are complete */
+	size_t nunarchived;           /* of these: archives could not be written */
 	struct earlier earlier;       /* the sums of these */
 	uint64_t roll_after_ns;       /* not before: the last attempt failed */
 	struct host host;
@@ -225,6 +226,8 @@ bool recording_session_make_room(void *ctx);
  */
 int recording_session_archive(struct recording_session *s, uint64_t room, const volatile int *stop,
 			      struct diag *d);
+/* At the end: a warning that counts the segments whose archives could not be written, if that was more than one. */
+void recording_session_say_unarchived(struct recording_session *s);
 /* The first segment exists, and more will follow. */
 void recording_session_roll_begin(struct recording_session *s);
 /* Go on in the next segment if that is due, and keep to the quota. */

@@ -161,9 +161,17 @@ static void archive(struct recording_session *s)
 	x->unarchived = binaries_left(s->binaries);
 	x->archives = err < 0 ? ARCHIVES_FAILED :
 		      x->unarchived ? ARCHIVES_NO_ROOM : ARCHIVES_COMPLETE;
-	if (err < 0)
+	/* A disk stays full for many segments. The end says how many. */
+	if (err < 0 && !s->nunarchived++)
 		diag_warn(s->d, "experiment '%s': archives are incomplete: %s: free some space, or leave "
 				"them out with -A off", s->name->path, strerror(-err));
+}
+
+void recording_session_say_unarchived(struct recording_session *s)
+{
+	if (s->nunarchived > 1)
+		diag_warn(s->d, "the archives of %zu experiments are incomplete: free some space, and add them with "
+				"er_archive", s->nunarchived);
 }
 
 /* A flight recorder archives only what it dumps. */
