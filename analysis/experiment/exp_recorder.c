@@ -57,13 +57,28 @@ bool recorder_system_wide(const struct experiment *e)
 	return false;
 }
 
-bool recorder_only_locks(const struct experiment *e)
+static const struct exp_element *capture_of(const struct experiment *e)
 {
 	const struct experiment *founder = experiment_founder(e);
 
 	vec_for_each(el, &founder->recorder) {
 		if (!strcmp(el->name, "capture"))
-			return element_int(el, "only_locks");
+			return el;
 	}
-	return false;
+	return NULL;
+}
+
+bool recorder_only_locks(const struct experiment *e)
+{
+	const struct exp_element *el = capture_of(e);
+
+	return el && element_int(el, "only_locks");
+}
+
+int64_t recorder_all_waits_from(const struct experiment *e)
+{
+	const struct exp_element *el = capture_of(e);
+	int64_t traced = el ? element_int(el, "trace_ns") : 0;
+
+	return traced ? traced : el ? element_int(el, "widest_ns") : 0;
 }

@@ -25,5 +25,10 @@ int64_t element_int(const struct exp_element *el, const char *name);
 bool recorder_system_wide(const struct experiment *e);
 /* Whether its clock packets are waits for locks and nothing else (collect -p off -s on). */
 bool recorder_only_locks(const struct experiment *e);
+/*
+ * All waits were recorded that had a thread blocked, or waiting for a CPU, for at least so many nanoseconds; of shorter
+ * ones a sample was. 0: unknown. The capture may have changed the length: this is the largest.
+ */
+int64_t recorder_all_waits_from(const struct experiment *e);
 
 #endif

@@ -46,8 +46,8 @@ static void put_factors(const struct page_events *events, struct pack *p)
 	for (size_t i = 0; i < events->factors.len; i++) {
 		struct wait_factors f = wait_factors_at(events->wait_counts, events->factors.data[i]);
 
-		buf_printf(b, "%s[%.17g,%.17g,%.17g,%.17g,%" PRIu32 ",%d]", i ? "," : "", f.waits, f.ratios,
-			   f.all_waits, f.all_ns, f.estimates, f.unscaled);
+		buf_printf(b, "%s[%.17g,%.17g,%.17g,%.17g,%" PRIu32 ",%d,%d]", i ? "," : "", f.waits, f.ratios,
+			   f.all_waits, f.all_ns, f.estimates, f.unscaled, f.unseen);
 	}
 	buf_puts(b, "],\"usual\":[");
 	for (size_t i = 0; i < events->threads.len * MS_COUNT; i++)

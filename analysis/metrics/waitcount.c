@@ -19,7 +19,8 @@ struct wait_cell {
 	double sampled;     /* sum of the sampled packets' own estimates */
 	int64_t sampled_ns; /* weight of sampled packets */
 	int64_t rest_ns;    /* weight of packets for the remainder */
-	uint32_t estimates; /* sampled packets, and those for the remainder */
+	uint32_t recorded;  /* sampled packets */
+	uint32_t estimates; /* these, and packets for the remainder */
 	uint64_t marks;     /* of all estimates except the last */
 	const unsigned char *last; /* packet of the last estimate */
 };
@@ -129,6 +130,7 @@ uint32_t wait_counts_add(struct wait_counts *wc, const struct hit *h)
 		return 0;
 	}
 	if (share == SHARE_SAMPLED) {
+		cell->recorded++;
 		cell->sampled += unscaled(h);
 		add_to(&cell->sampled_ns, hit_weight(h));
 	} else {
@@ -204,6 +206,7 @@ static struct wait_factors factors_of(const struct wait_cell *cell)
 		ret.waits = ret.all_waits * (double)cell->sampled_ns / ret.all_ns;
 		ret.ratios = cell->sampled;
 		ret.estimates = cell->estimates;
+		ret.unseen = shared(cell) > cell->recorded;
 	}
 	return ret;
 }
@@ -237,6 +240,7 @@ struct wait_count wait_counts_of(const struct wait_counts *wc, const struct hit 
 	f = factors_of(cell);
 	ret.n = kind == SHARE_REST ? f.all_waits * (double)hit_weight(h) / f.all_ns : f.waits * unscaled(h) / f.ratios;
 	ret.unscaled = f.unscaled && kind == SHARE_SAMPLED;
+	ret.unseen = f.unseen;
 	if (f.estimates)
 		ret.mark = h->packet->p == cell->last ? -cell->marks : mark_of(h->packet->p);
 	return ret;

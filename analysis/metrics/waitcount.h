@@ -11,10 +11,11 @@
  * wait counts as one. Of threads that the recorder folded only the sum is known, so the
  * estimates of the threads of a fold are scaled together.
  *
- * A sum is exact if it has either all or none of the estimates of each thread and
- * state. To detect this, each estimate has a random mark, and the marks of one thread
- * and state add up to 0. A sum whose marks add up to 0 is exact, with an error
- * probability of 2^-64.
+ * A sum of all waits of some threads in some states is exact, as is one without estimates. To detect
+ * this, each estimate has a random mark, and the marks of one thread and state add up to 0. A sum
+ * whose marks add up to 0 has either all or none of the estimates of each thread and state, with an
+ * error probability of 2^-64. But waits that were not recorded may have had another reason or stack
+ * than all that were (`unseen`): a sum by what only records tell is then an estimate, too.
  */
 #ifndef METRICS_WAITCOUNT_H
 #define METRICS_WAITCOUNT_H
@@ -31,6 +32,7 @@ struct wait_count {
 	double n;
 	uint64_t mark; /* 0: exact by itself */
 	bool unscaled; /* an estimate without an exact count to scale to: an older recording */
+	bool unseen;   /* the thread had more waits in this state than were recorded */
 };
 
 /* Reads all packets of the session, ignoring filters. Never NULL. Free with wait_counts_free. */
@@ -50,7 +52,7 @@ uint32_t wait_counts_add(struct wait_counts *wc, const struct hit *h);
 struct wait_factors {
 	double waits, ratios, all_waits, all_ns; /* none of the divisors is 0 */
 	uint32_t estimates; /* packets with a mark */
-	bool unscaled;
+	bool unscaled, unseen;
 };
 
 /*

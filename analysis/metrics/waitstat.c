@@ -71,6 +71,7 @@ static void add_one(struct wait_stat *ws, const struct hit *h, struct wait_count
 		ws->variance += (double)weight * (double)(weight - part);
 	ws->marks += n.mark;
 	ws->unscaled |= n.unscaled;
+	ws->unseen |= n.unseen;
 	if (wait_has_length(h, n))
 		ws->longest_ns = larger(ws->longest_ns, length);
 	if (n.n <= 0)
@@ -105,6 +106,7 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from)
 	to->variance += from->variance;
 	to->marks += from->marks;
 	to->unscaled |= from->unscaled;
+	to->unseen |= from->unseen;
 	to->longest_ns = larger(to->longest_ns, from->longest_ns);
 	for (int i = 0; i < WAIT_DECADES; i++)
 		to->decades[i] += from->decades[i];
@@ -119,9 +121,9 @@ int64_t wait_stat_mean(const struct wait_stat *ws)
 	return mean < ws->least_ns ? ws->least_ns : mean > ws->most_ns ? ws->most_ns : mean;
 }
 
-bool wait_stat_is_estimate(const struct wait_stat *ws)
+bool wait_stat_is_estimate(const struct wait_stat *ws, bool counted)
 {
-	return ws->marks || ws->unscaled;
+	return ws->marks || ws->unscaled || (ws->unseen && !counted);
 }
 
 double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all)
@@ -129,7 +131,7 @@ double wait_stat_error(const struct wait_stat *ws, const struct wait_stat *all)
 	double share = all->estimated > 0 ? ws->estimated / all->estimated : 0;
 	double others = all->squares - ws->squares;
 
-	if (!wait_stat_is_estimate(ws))
+	if (!wait_stat_is_estimate(ws, true))
 		return 0;
 	if (ws->unscaled)
 		return sqrt(ws->squares);

@@ -29,7 +29,7 @@ struct wait_stat {
 	double squares;     /* sum of the squares of these estimates */
 	double variance;    /* of time_ns, from sampling, in ns squared */
 	uint64_t marks;     /* see waitcount.h; 0: count is exact */
-	bool unscaled;
+	bool unscaled, unseen;
 	double decades[WAIT_DECADES]; /* of waits with a recorded length */
 	/* While groups are compared: the statistics of each group, ngroups of them. */
 	struct wait_stat *groups;
@@ -52,8 +52,11 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
  * can lie outside the bounds; then it is the nearer bound.
  */
 int64_t wait_stat_mean(const struct wait_stat *ws);
-/* Whether count is an estimate; otherwise it is the recorder's count. */
-bool wait_stat_is_estimate(const struct wait_stat *ws);
+/*
+ * Whether count is an estimate; otherwise it is the recorder's count. `counted`: the set was chosen by thread and state,
+ * which the recorder counts, and not by what only records tell.
+ */
+bool wait_stat_is_estimate(const struct wait_stat *ws, bool counted);
 /*
  * The standard error of count, in waits; 0 if count is exact. `all` is a set that
  * contains ws and has an exact count. Computed from the residuals of a ratio estimator

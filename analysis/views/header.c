@@ -152,6 +152,16 @@ static void put_span(struct table *t, const struct experiment *e, const struct e
 		 paused ? ", without the pauses" : "");
 }
 
+/* The distance of sample points changes with the number of waits. */
+static void put_sampling(struct table *t, const struct exp_element *el)
+{
+	double last = element_int(el, "distance_ns") / 1e6, widest = element_int(el, "widest_ns") / 1e6;
+
+	put_line(t, "  Waits of %.3f msec. or longer all recorded; shorter ones sampled, %sonce in %.3f msec. of each state%s",
+		 widest > last ? widest : last, widest > last ? "at the end " : "", last,
+		 element_int(el, "split") ? "; user and system time exact" : "");
+}
+
 /* How waits were recorded, and what was left out to keep to a budget. */
 static void put_capture(struct table *t, const struct experiment *e)
 {
@@ -163,9 +173,7 @@ static void put_capture(struct table *t, const struct experiment *e)
 		if (!strcmp(el->name, "capture"))
 			put_span(t, e, el);
 		if (!strcmp(el->name, "capture") && element_int(el, "distance_ns"))
-			put_line(t, "  Waits sampled once in %.3f msec. of each state on average%s",
-				 element_int(el, "distance_ns") / 1e6, element_int(el, "split") ?
-				 "; user and system time exact" : "");
+			put_sampling(t, el);
 	}
 	put_target_lines(t, e);
 }

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "analysis/experiment/exp_recorder.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/singlewait.h"
@@ -92,8 +93,19 @@ static void put_wait(struct longest *l, const struct single_wait *lw)
 
 static void put_notes(struct longest *l)
 {
+	const struct single_wait *last = &l->waits.data[l->waits.len - 1];
+	int64_t from = 0;
+
+	vec_for_each(e, &l->w.v->session->experiments) {
+		int64_t its = recorder_all_waits_from(*e);
+
+		from = its > from ? its : from;
+	}
 	if (l->waits.len == l->most && !l->w.v->limit_given)
 		put_note(l->w.t, "The %zu longest; `limit n' shows n, and `limit 0' all.", l->most);
+	if (last->length_ns < from)
+		put_note(l->w.t, "Waits of %.3f ms or longer, blocked or for a CPU, were all recorded; of shorter ones a sample was.",
+			 (double)from / 1e6);
 	if (l->no_work)
 		put_note(l->w.t, "Threads that had no work are left out: kernel threads, and idle workers of language runtimes.");
 }

@@ -80,7 +80,9 @@ static void put_by(struct wait_report *w, int key, const char *heading, const ch
 	wait_bag_sorted(&by, &sums);
 	w->group++;
 	wait_row(w, &w->total, "%s", heading);
+	w->counted = key == KEY_WAITER;
 	wait_rows(w, &sums, more, text);
+	w->counted = false;
 	vec_free(&sums);
 	wait_bag_free(&by);
 }

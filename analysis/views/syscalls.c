@@ -114,7 +114,7 @@ static void put_call(const struct calls *c, struct table *t, const struct call *
 	}
 	n = 2;
 	r->cells[n++] = (struct cell){ .kind = CELL_COUNT, .i = (int64_t)(call->waits.count + 0.5),
-				       .estimate = wait_stat_is_estimate(&call->waits) };
+				       .estimate = wait_stat_is_estimate(&call->waits, call == &c->total) };
 	r->cells[n++] = (struct cell){ .kind = CELL_TIME, .i = call->waits.time_ns };
 	for (size_t i = 0; i < nmicrostate_columns; i++) {
 		enum er_mstate state = microstate_columns[i];
@@ -150,7 +150,7 @@ static void put_rows(struct calls *c, struct table *t)
 		put_note(t, "%s", c->v->filter ? "Calls are counted for the whole recording only: they "
 			 "are left out under a filter." : "Calls were not counted: er_kernel "
 			 "--exact-user counts them.");
-	if (wait_stat_is_estimate(&c->total.waits) || c->all.len)
+	if (wait_stat_is_estimate(&c->total.waits, true) || c->all.len)
 		put_note(t, "~ marks an estimate: only a sample of the waits was recorded.");
 }
 

@@ -107,11 +107,11 @@ static void put_group_columns(struct wait_report *w, const char *heading)
 }
 
 static void put_group(struct wait_report *w, struct cell *cells, const struct wait_stat *ws,
-		      const struct wait_stat *first)
+		      const struct wait_stat *first, bool counted)
 {
 	enum compare how = ws == first ? COMPARE_ON : w->compare;
-	bool estimate = wait_stat_is_estimate(ws) ||
-			(how > COMPARE_ON && wait_stat_is_estimate(first));
+	bool estimate = wait_stat_is_estimate(ws, counted) ||
+			(how > COMPARE_ON && wait_stat_is_estimate(first, counted));
 
 	w->estimates |= estimate;
 	cells[GROUP_TIME] = compared_to(how, CELL_TIME, ws->time_ns, first->time_ns);
@@ -121,9 +121,9 @@ static void put_group(struct wait_report *w, struct cell *cells, const struct wa
 	cells[GROUP_COUNT].estimate = cells[GROUP_MEAN].estimate = estimate;
 }
 
-static void put_figures(struct wait_report *w, struct row *r, const struct wait_stat *ws)
+static void put_figures(struct wait_report *w, struct row *r, const struct wait_stat *ws, bool counted)
 {
-	bool estimate = wait_stat_is_estimate(ws);
+	bool estimate = wait_stat_is_estimate(ws, counted);
 	struct buf b = { 0 };
 
 	r->cells[COL_TIME] = (struct cell){ .kind = CELL_TIME, .i = ws->time_ns };
@@ -140,8 +140,10 @@ static void put_figures(struct wait_report *w, struct row *r, const struct wait_
 	/* Show at least 1: the wait was recorded, whatever its share of the estimate. */
 	r->cells[COL_COUNT] = (struct cell){ .kind = CELL_COUNT, .estimate = estimate,
 					     .i = ws->count < 1 ? 1 : (int64_t)(ws->count + 0.5) };
-	r->cells[COL_ERROR] = (struct cell){ .kind = CELL_COUNT,
-					     .i = (int64_t)(wait_stat_error(ws, &w->total) + 0.5) };
+	/* If all that were recorded are in this row, nothing tells how far the others may be off. */
+	if (ws->marks || ws->unscaled || !estimate)
+		r->cells[COL_ERROR] = (struct cell){ .kind = CELL_COUNT,
+						     .i = (int64_t)(wait_stat_error(ws, &w->total) + 0.5) };
 	r->cells[COL_MEAN] = (struct cell){ .kind = CELL_MSEC, .i = wait_stat_mean(ws),
 					    .estimate = estimate };
 	if (!ws->longest_ns)
@@ -156,10 +158,12 @@ static void put_figures(struct wait_report *w, struct row *r, const struct wait_
 
 static void put_stat(struct wait_report *w, struct row *r, const struct wait_stat *ws)
 {
+	bool counted = w->counted || ws == &w->total;
+
 	for (unsigned g = 0; g < ws->ngroups; g++)
-		put_group(w, &r->cells[g * GROUP_COLUMNS], &ws->groups[g], &ws->groups[0]);
+		put_group(w, &r->cells[g * GROUP_COLUMNS], &ws->groups[g], &ws->groups[0], counted);
 	if (!ws->ngroups)
-		put_figures(w, r, ws);
+		put_figures(w, r, ws, counted);
 }
 
 void wait_row(struct wait_report *w, const struct wait_stat *ws, const char *fmt, ...)

@@ -27,6 +27,7 @@ struct wait_report {
 	struct wait_bag bag;
 	struct wait_stat total;
 	int group;             /* the group of the rows that are added */
+	bool counted;          /* so are their waits: they are all of some threads in some states */
 };
 
 /* For a report that does not fit struct wait_view. wait_report_end also adds the notes. */

@@ -69,8 +69,10 @@ static void put_heading(struct wait_report *w, const struct wait_groups *in_head
 	bool cpu = !strcmp(wait_key_text(w, heading->key[KEY_HEADING]), WAIT_FOR_CPU);
 	sum_vec reasons;
 
+	w->counted = true; /* it is a state */
 	if (cpu)
 		wait_row(w, &heading->stat, WAIT_FOR_CPU ":");
+	w->counted = false;
 	wait_groups_sorted(in_heading, heading->key, &reasons);
 	vec_for_each(r, &reasons)
 		wait_row(w, &(*r)->stat, "%s%s", cpu ? "  " : "", wait_key_text(w, (*r)->key[KEY_REASON]));

@@ -180,7 +180,7 @@ static void test_capture(void **state)
 			  "<recorder version=\"1\"/>\n"
 			  "<capture how=\"clock, stacks of waits by sched_exit_tp\" states=\"1\" "
 			  "began_ns=\"250000000\" ended_ns=\"3260000000\" "
-			  "distance_ns=\"10007000\" split=\"1\"/>\n"
+			  "distance_ns=\"10007000\" widest_ns=\"40028000\" split=\"1\"/>\n"
 			  "<target pid=\"12\" tid=\"0\"/><target pid=\"12\" tid=\"13\"/>\n"
 			  "<target pid=\"0\" tid=\"5\"/>\n"
 			  "<budget percent=\"2\"/><shed second=\"3\" what=\"waker stacks\" cost=\"4\"/>\n"
@@ -191,7 +191,8 @@ static void test_capture(void **state)
 	header_of(&o, &t);
 	assert_true(has_line(&t, "Captured by clock, stacks of waits by sched_exit_tp"));
 	assert_true(has_line(&t, "Recorded for 3.010 sec., from second 0.250 to 3.260"));
-	assert_true(has_line(&t, "once in 10.007 msec. of each state on average; user and system time exact"));
+	assert_true(has_line(&t, "  Waits of 40.028 msec. or longer all recorded; shorter ones sampled, "
+				 "at the end once in 10.007 msec. of each state; user and system time exact"));
 	assert_true(has_line(&t, "  Only PID 12"));
 	assert_true(has_line(&t, "  Only PID 12, TID 13"));
 	assert_true(has_line(&t, "  Only kernel thread 5"));

@@ -109,6 +109,37 @@ static void test_scaled_counts(void **state)
 }
 
 /*
+ * All recorded waits of thread 1 were for a timer, and so is the remainder. But 98 of its 100 waits were not recorded:
+ * they may have been others. Of thread 2 all were recorded.
+ */
+static void test_unseen_counts(void **state)
+{
+	struct table t = { 0 };
+	struct opened o;
+
+	fixture_new(&o);
+	for (int i = 0; i < 2; i++)
+		put_wait(&o, 1, "main>k:a", MS_SLEEP, 10,
+			 (struct wait_info){ .reason = REASON_TIMER, .length_ns = 1 * MS });
+	put_wait(&o, 1, "main>k:a", MS_SLEEP, 80,
+		 (struct wait_info){ .reason = REASON_TIMER, .length_ns = 80 * MS, .flags = WFLAG_REST });
+	for (int i = 0; i < 2; i++)
+		put_wait(&o, 2, "main>k:b", MS_SLEEP, 20,
+			 (struct wait_info){ .reason = REASON_POLL, .length_ns = 20 * MS });
+	expwriter_text(exp_builder_writer(o.builder), "threads.xml",
+		       "<thread pid=\"4711\" tid=\"1\" end=\"9\" sleep=\"100000000\" nsleep=\"100\"/>\n"
+		       "<thread pid=\"4711\" tid=\"2\" end=\"9\" sleep=\"40000000\" nsleep=\"2\"/>\n");
+	fixture_open(&o);
+	assert_int_equal(view_waits(&o.view, &t, &o.diag), 0);
+	assert_counted(&t, "<Total>", 102, false, 140 * MS / 102);
+	assert_int_equal(row_of(&t, "timer")->cells[COUNT].i, 100);
+	assert_true(row_of(&t, "timer")->cells[COUNT].estimate);
+	assert_counted(&t, "poll", 2, false, 20 * MS);
+	table_free(&t);
+	fixture_free(&o);
+}
+
+/*
  * The exact count says that the sampled waits are twice as many as they say themselves. A row of the
  * histogram still has a mean that lies within it: its shortest length. A long wait counts as one, and has its own.
  */
@@ -301,6 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),	      cmocka_unit_test(test_scaled_counts),
+		cmocka_unit_test(test_unseen_counts),
 		cmocka_unit_test(test_filtered_counts), cmocka_unit_test(test_traced_counts),
 		cmocka_unit_test(test_error),	      cmocka_unit_test(test_unbiased),
 		cmocka_unit_test(test_buckets), cmocka_unit_test(test_longest),

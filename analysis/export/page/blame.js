@@ -70,7 +70,7 @@ function holderName(data, names, chunk, i, row, c) {
 }
 
 // Sums waits by what parts(...) says: rows {key, names, threads} with the threads that waited.
-function sumWaits(page, wanted, parts) {
+function sumWaits(page, wanted, parts, whole) {
 	const { data, state } = page, rows = new Map(), counting = waitCounting(page)
 	eachEvent(data, state, (chunk, i, row) => {
 		const c = data.classes[chunk.cls[i]]
@@ -79,7 +79,7 @@ function sumWaits(page, wanted, parts) {
 		const names = parts(chunk, i, row, c), key = names.join('\n')
 		let sum = rows.get(key)
 		if (!sum)
-			rows.set(key, sum = noWaits({ key, names, threads: new Set() }))
+			rows.set(key, sum = noWaits({ key, names, whole, threads: new Set() }))
 		addWait(sum, data, counting, chunk, i)
 		sum.threads.add(chunk.thread[i])
 	})
@@ -104,7 +104,7 @@ export function runqueueRows(page, by) {
 		holder: (chunk, i, row, c) => holderName(data, names, chunk, i, row, c),
 		waiter: (chunk, i) => names(chunk.thread[i], chunk.base + chunk.time[i]),
 	}[by]
-	return sumWaits(page, c => isForCpu(data, c), (...all) => [part(...all)])
+	return sumWaits(page, c => isForCpu(data, c), (...all) => [part(...all)], by === 'waiter')
 }
 
 // --- the chain of wakings ---

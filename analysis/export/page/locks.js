@@ -103,7 +103,7 @@ export function lockRows(data, state, places) {
 		return [{ ...g, text: heading(locks, g.list, members.get(g.list[0].listed)), mark: 'begins' }, ...parts.flat()]
 			.map(r => ({ ...r, first: all.length - i }))
 	})
-	rows.unshift(sums.reduce(mergeWaits, noWaits({ text: '<Total>', first: all.length + 1 })))
+	rows.unshift(sums.reduce(mergeWaits, noWaits({ text: '<Total>', whole: 1, first: all.length + 1 })))
 	rows.forEach((r, key) => Object.assign(finishWaits(r, places), { key }))
 	return { rows, idle }
 }

@@ -29,7 +29,7 @@ function waitsBy(id, title, choices, namesOf, makeRows, only) {
 					by = choices.some(c => c.value === state.by[id]) ? state.by[id] : choices[0].value
 					const rows = makeRows(page, by)
 					whole = rows.reduce((a, r) => a + r.us, 0)
-					const total = noWaits({ key: '', first: 1, names: ['<Total>', '', ''] })
+					const total = noWaits({ key: '', first: 1, whole: 1, names: ['<Total>', '', ''] })
 					rows.push(finishWaits(rows.reduce(mergeWaits, total), waitCounting(page)))
 					buttons.update(by)
 					fill(notes, ...(id === 'wakers' ? chainLinks(page, wakingChain(data, state)) : []))

@@ -46,8 +46,10 @@ function countWait(sum, { factors, usual, factor: codes, lengthNs, others }, fla
 		sum.estimates.set(factor, (sum.estimates.get(factor) || 0) + 1)
 }
 
-// Whether the number is an estimate. It is exact if it has all packets of each factor.
-export const isEstimate = ({ factors }, sum) => [...sum.estimates].some(([factor, n]) => factors[factor][5] || n !== factors[factor][4])
+// Whether the number is an estimate. It is exact if it has all packets of each factor, and all waits have packets or the
+// recorder counted them (sum.whole: it is of threads and states).
+export const isEstimate = ({ factors }, sum) => [...sum.estimates].some(([factor, n]) =>
+	factors[factor][5] || n !== factors[factor][4] || factors[factor][6] && !sum.whole)
 
 // Sums by keyOf(chunk, i, row) -> a sum of noWaits; ended with their errors.
 export function finishWaits(sum, counting) {
