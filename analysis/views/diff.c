@@ -66,6 +66,7 @@ struct diff {
 	double per[GROUPS]; /* what values are divided by: seconds, or number of recordings */
 	double z;
 	bool slower;
+	bool any[GROUPS]; /* the filter leaves data that are compared */
 	bool sampled; /* the filter leaves a part of threads' time */
 	double before; /* the first recording's total of the metric */
 	size_t nhidden;
@@ -150,6 +151,8 @@ static void add_functions(struct diff *x, const struct compared *c, const struct
 	struct difference total = { .name = "<Total>", .total = true }, whole;
 
 	add_values(x, m, &total, tally->total);
+	for (int g = 0; g < GROUPS; g++)
+		x->any[g] |= total.of[g].value > 0;
 	for (size_t i = 0; i < tally->nfuncs && !c->total_only; i++) {
 		const struct func *f = s->funcs.data[i];
 		const int64_t *values = incl ? tally_incl(tally, f->id) : tally_excl(tally, f->id);
@@ -347,6 +350,23 @@ static void put_notes(struct diff *x)
 	note_builds(x);
 }
 
+/*
+ * Of nothing, nothing got slower. A build server whose filter has an old name of the program would be told so for ever.
+ */
+static int refuse_nothing(const struct diff *x, struct diag *d)
+{
+	const struct session *s = x->v->session;
+	bool filtered = x->v->filter, neither = !x->any[0] && !x->any[1];
+	const char *which = s->groups.data[x->any[0] ? 1 : 0];
+	__cleanup(freep) char *where = neither ? xstrdup("either experiment") : xasprintf("'%s'", which);
+
+	if (filtered)
+		return diag_error(d, "diff: nothing to compare: no data of %s passes the filter: correct it; `comms' and "
+				  "`processes' list names and PIDs", where);
+	return diag_error(d, "diff: nothing to compare: %s has no time on a CPU and no waits that diff compares: record "
+			  "for longer, or a load that uses a CPU", where);
+}
+
 int view_diff(struct view_state *v, enum diff_unit unit, bool *slower, struct table *t,
 	      struct diag *d)
 {
@@ -373,7 +393,9 @@ int view_diff(struct view_state *v, enum diff_unit unit, bool *slower, struct ta
 		}
 	}
 	put_notes(&x);
-	*slower = x.slower;
 	strtab_free(&x.names);
+	if (!x.any[0] || !x.any[1])
+		return refuse_nothing(&x, d);
+	*slower = x.slower;
 	return 0;
 }

@@ -19,7 +19,7 @@ enum diff_unit {
 /*
  * Compare the session's two groups; the metric set must compare them, with squares. *slower: a
  * function, or a total, takes more time in the second one. Returns -1 after reporting if there
- * are not two groups.
+ * are not two groups, or if the filter leaves nothing of one.
  */
 int view_diff(struct view_state *v, enum diff_unit unit, bool *slower, struct table *t,
 	      struct diag *d);
