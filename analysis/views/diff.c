@@ -15,6 +15,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/buf.h"
@@ -59,13 +60,24 @@ struct difference {
 	enum change change;
 };
 
+/*
+ * All functions without time in the first recording, as if they were one: `of[1]`. `of[0]` are those without time in
+ * the second. If a function was renamed, both have its time.
+ */
+struct renewal {
+	struct difference sum;
+	bool listed, slower;
+};
+
 struct diff {
 	struct view_state *v;
 	struct table *t;
 	enum diff_unit unit;
 	double per[GROUPS]; /* what values are divided by: seconds, or number of recordings */
 	double z;
-	bool slower;
+	size_t nslower;
+	char *first_slower; /* of so many rows */
+	struct renewal renewals[NCOMPARED];
 	bool any[GROUPS]; /* the filter leaves data that are compared */
 	bool sampled; /* the filter leaves a part of threads' time */
 	double before; /* the first recording's total of the metric */
@@ -144,6 +156,27 @@ static bool is_about_recording(const struct func *f)
 	return f->flags & FUNC_PSEUDO && !strstr(f->name, "_PID_");
 }
 
+static struct renewal *renewal_of(struct diff *x, const struct compared *c)
+{
+	return &x->renewals[c - compared];
+}
+
+/* Exclusive times: those with callees would count a new function's time for each of its new callers. */
+static void sum_renewal(struct diff *x, const struct compared *c, const struct difference *total)
+{
+	struct difference *sum = &renewal_of(x, c)->sum;
+
+	vec_for_each(row, &x->rows) {
+		for (int g = 0; g < GROUPS; g++) {
+			if (row->of[!g].value > 0)
+				continue;
+			sum->of[g].value += row->of[g].value;
+			sum->of[g].variance += row->of[g].variance;
+		}
+	}
+	finish_row(x, c, sum, total);
+}
+
 static void add_functions(struct diff *x, const struct compared *c, const struct metric *m, bool incl)
 {
 	const struct tally *tally = view_tally(x->v);
@@ -161,6 +194,8 @@ static void add_functions(struct diff *x, const struct compared *c, const struct
 			add_values(x, m, row_of(x, f), values);
 	}
 	whole = total;
+	if (!incl)
+		sum_renewal(x, c, &whole);
 	vec_for_each(row, &x->rows)
 		finish_row(x, c, row, &whole);
 	finish_row(x, c, &total, &whole);
@@ -260,6 +295,34 @@ static enum change judge(const struct diff *x, const struct difference *d)
 	return change_of(&d->of[0], &d->of[1], x->v->threshold * base, x->z);
 }
 
+static void count_slower(struct diff *x, const char *name, const char *what)
+{
+	if (!x->nslower++)
+		x->first_slower = xasprintf("%s %s", name, what);
+}
+
+/* A new function is not slower by itself: it may be another name of one that is gone (judge_renewal). */
+static void note_change(struct diff *x, const struct compared *c, const struct difference *d, const char *what)
+{
+	__cleanup(freep) char *name = xasprintf("%s%s", d->name, d->total ? "" : ",");
+
+	if (d->change == CHANGE_NEW && !d->total)
+		renewal_of(x, c)->listed = true;
+	else if (d->change == CHANGE_NEW || d->change == CHANGE_MORE)
+		count_slower(x, name, what);
+}
+
+/* What is new against what is gone. */
+static void judge_renewal(struct diff *x, const struct compared *c)
+{
+	struct renewal *r = renewal_of(x, c);
+	enum change change = judge(x, &r->sum);
+
+	r->slower = r->listed && (change == CHANGE_MORE || change == CHANGE_NEW);
+	if (r->slower)
+		count_slower(x, "new functions,", c->title[0]);
+}
+
 /* The rows of a metric and a flavor: the total of the metric, and what changed. */
 static void put_rows(struct diff *x, const struct compared *c, const char *what, int group)
 {
@@ -269,7 +332,7 @@ static void put_rows(struct diff *x, const struct compared *c, const char *what,
 	vec_for_each(d, &x->rows) {
 		if (!c->total_only && is_large(x, d))
 			d->change = judge(x, d);
-		x->slower |= d->change == CHANGE_MORE || d->change == CHANGE_NEW;
+		note_change(x, c, d, what);
 		if (d->change == CHANGE_NONE &&
 		    !(d->total && (d->of[0].value > 0 || d->of[1].value > 0)))
 			continue;
@@ -335,11 +398,34 @@ static void note_builds(struct diff *x)
 	strtab_free(&paths);
 }
 
+static void note_slower(struct diff *x)
+{
+	__cleanup(freep) char *more = x->nslower > 1 ? xasprintf(" and %zu more", x->nslower - 1) : xstrdup("");
+	__cleanup(freep) char *which = x->nslower ? xasprintf("Something got slower: %s%s.", x->first_slower, more) :
+					 xstrdup("Nothing got slower.");
+
+	put_note(x->t, "Listed is what changed by more than %.4g %% and %.1f standard errors. %s",
+		 100 * x->v->threshold, x->z, which);
+}
+
+static void note_renewals(struct diff *x)
+{
+	double unit = x->unit == DIFF_RATE ? 1e6 : 1e9;
+
+	for (size_t i = 0; i < NCOMPARED; i++) {
+		const struct renewal *r = &x->renewals[i];
+
+		if (r->listed)
+			put_note(x->t, "%s: what is new took %.3f %s, and what is gone %.3f. What is new %s as slower.",
+				 compared[i].title[0], r->sum.of[1].value / unit, x->unit == DIFF_RATE ? "ms/s" : "sec.",
+				 r->sum.of[0].value / unit, r->slower ? "counts" : "does not count");
+	}
+}
+
 static void put_notes(struct diff *x)
 {
-	put_note(x->t, "Listed is what changed by more than %.4g %% and %.1f standard errors. %s",
-		 100 * x->v->threshold, x->z, x->slower ? "Something got slower." :
-		 "Nothing got slower.");
+	note_slower(x);
+	note_renewals(x);
 	if (x->sampled)
 		put_note(x->t, "The filter leaves a part of the threads' time: its totals are sampled, too.");
 	if (x->nhidden)
@@ -391,11 +477,14 @@ int view_diff(struct view_state *v, enum diff_unit unit, bool *slower, struct ta
 			vec_free(&x.rows);
 			vec_free(&x.row_of);
 		}
+		if (!compared[i].total_only)
+			judge_renewal(&x, &compared[i]);
 	}
 	put_notes(&x);
 	strtab_free(&x.names);
+	free(x.first_slower);
 	if (!x.any[0] || !x.any[1])
 		return refuse_nothing(&x, d);
-	*slower = x.slower;
+	*slower = x.nslower;
 	return 0;
 }

@@ -140,6 +140,45 @@ static void test_new(void **state)
 	fixture_free(&o);
 }
 
+/*
+ * A function that was renamed is new under its new name: it counts as slower only if it takes more time than the old
+ * one, whatever else got faster. So does no function that calls what was called before.
+ */
+static void test_renamed(void **state)
+{
+	static const struct {
+		struct load before[3], after[3];
+		const char *note; /* NULL: nothing is new */
+		bool slower;
+	} cases[] = {
+		{ { { "main>f", 600 }, { "main>old", 400 } }, { { "main>f", 400 }, { "main>young", 410 } },
+		  "CPU time: what is new took 2.050 sec., and what is gone 2.000. What is new does not count as slower.",
+		  false },
+		{ { { "main>f", 900 }, { "main>old", 400 } }, { { "main>f", 400 }, { "main>young", 800 } },
+		  "CPU time: what is new took 4.000 sec., and what is gone 2.000. What is new counts as slower.", true },
+		{ { { "main>f", 900 } }, { { "main>f", 300 }, { "main>young", 400 } },
+		  "Something got slower: new functions, CPU time.", true },
+		{ { { "main>f", 900 } }, { { "main>wrapper>f", 900 } },
+		  "CPU time: what is new took 0.000 sec., and what is gone 0.000. What is new does not count as slower.",
+		  false },
+		{ { { "main>f", 900 }, { "main>old", 400 } }, { { "main>f", 900 } }, NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table t = { 0 };
+		struct opened o;
+		bool slower;
+
+		open_two(&o, cases[i].before, cases[i].after);
+		assert_int_equal(view_diff(&o.view, DIFF_TIME, &slower, &t, &o.diag), 0);
+		assert_int_equal(slower, cases[i].slower);
+		assert_true(noted(&t, cases[i].note ? cases[i].note : "Nothing got slower."));
+		assert_int_equal(noted(&t, "What is new"), cases[i].note != NULL);
+		table_free(&t);
+		fixture_free(&o);
+	}
+}
+
 /* The total of threads is exact, and that of a part of their time is sampled. */
 static void test_part(void **state)
 {
@@ -241,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_new),
+		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_quiet),
 	};
