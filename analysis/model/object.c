@@ -141,6 +141,7 @@ struct loadobj *object_mapped(struct session *s, const struct experiment *e, con
 		o->build = build;
 		o->recording = founder;
 	}
+	o->met_again |= o->recording != founder;
 	return o;
 }
 

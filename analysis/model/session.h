@@ -32,6 +32,7 @@ struct loadobj {
 	 */
 	const char *build;
 	const struct experiment *recording;
+	bool met_again; /* another recording has this build at this path, too */
 	const char *name; /* in lists: "<libc.so.6>", or the pseudo name */
 	bool pseudo;
 	bool kernel;

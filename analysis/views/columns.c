@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/map.h"
 #include "analysis/metrics/tally.h"
+#include "analysis/model/builds.h"
 #include "analysis/model/outline.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
@@ -333,6 +335,16 @@ void put_excluded(struct table *t)
 {
 	put_note(t, "The filter excludes all data; comms, processes and threads, without a filter, "
 		 "list the names and numbers.");
+}
+
+void put_builds(struct table *t, const struct session *s, const char *how)
+{
+	struct strtab paths = { 0 };
+
+	session_rebuilt(s, &paths);
+	for (size_t i = 0; i < paths.len; i++)
+		put_note(t, "Different builds of %s: %s.", paths.strings[i], how);
+	strtab_free(&paths);
 }
 
 static int compare64(int64_t a, int64_t b)

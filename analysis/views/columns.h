@@ -62,6 +62,8 @@ __attribute__((format(printf, 2, 3))) void put_note(struct table *t, const char 
 void put_spans(struct table *t, const char *indent, const struct experiment *e);
 /* Note that no packet passes the filter: a name in it may be misspelt. */
 void put_excluded(struct table *t);
+/* A note for each file of which the recordings have different builds. It ends in `how` functions are compared. */
+void put_builds(struct table *t, const struct session *s, const char *how);
 /* The tally for the current settings; made at the first call. */
 struct tally *view_tally(struct view_state *v);
 

@@ -22,7 +22,6 @@
 #include "analysis/base/wrap.h"
 #include "analysis/metrics/difference.h"
 #include "analysis/metrics/tally.h"
-#include "analysis/model/builds.h"
 #include "analysis/model/source.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/table.h"
@@ -387,17 +386,6 @@ static bool divides_threads(const struct view_state *v)
 	return v->filter && filter_chooses(v->filter) == CHOOSES_PACKETS;
 }
 
-static void note_builds(struct diff *x)
-{
-	struct strtab paths = { 0 };
-
-	session_rebuilt(x->v->session, &paths);
-	for (size_t i = 0; i < paths.len; i++)
-		put_note(x->t, "Different builds of %s: functions are compared by name.",
-			 paths.strings[i]);
-	strtab_free(&paths);
-}
-
 static void note_slower(struct diff *x)
 {
 	__cleanup(freep) char *more = x->nslower > 1 ? xasprintf(" and %zu more", x->nslower - 1) : xstrdup("");
@@ -433,7 +421,7 @@ static void put_notes(struct diff *x)
 	if (x->unit == DIFF_RATE && fabs(x->per[1] - x->per[0]) > x->v->threshold * x->per[0])
 		put_note(x->t, "The recordings lasted %.1f s and %.1f s; `diff time' compares times instead "
 			 "of times in a second.", x->per[0], x->per[1]);
-	note_builds(x);
+	put_builds(x->t, x->v->session, "functions are compared by name");
 }
 
 /*

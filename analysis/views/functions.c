@@ -69,6 +69,8 @@ int view_functions(struct view_state *v, struct table *t, struct diag *d)
 	}
 	if (v->filter && !tally->npackets)
 		put_excluded(t);
+	if (v->metric_set->compare)
+		put_builds(t, v->session, "each has rows of its own; `diff' compares functions by name");
 	vec_free(&funcs);
 	return 0;
 }

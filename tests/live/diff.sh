@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # diff: two recordings of a load of which one function got slower by a known amount; two of equal
-# loads; and two builds of a program at one path.
+# loads; and two builds of a program, at one path and in two directories.
 . "$(dirname "$0")/../lib/live.sh"
 
 # The loads use exact amounts of CPU time, by the kernel's clock, however busy or fast the machine is.
@@ -82,3 +82,13 @@ rm $prog && gcc -O1 -DSECOND -o $prog prog.c && must_record second.er -p high -q
 check_that "two builds: functions have their own names" \
 	"\"$(field 6 two)\" == \"slower\" && \"$(field 6 one)$(field 6 filler)\" == \"\"" "$(cat got err)"
 check "two builds: it is said" grep -q "Different builds of .*/$prog: functions are compared by name" err
+
+# The same in another directory.
+mkdir other && mv $prog other && must_record third.er -p high -q 0 -- other/$prog
+"$er_print" -comm $prog -printmode '|' -diff time -threshold 60% first.er third.er >got 2>err
+check_that "a build in another directory: functions have their own names" \
+	"\"$(field 6 two)\" == \"slower\" && \"$(field 6 one)$(field 6 filler)\" == \"\"" "$(cat got err)"
+check "a build in another directory: it is said" grep -q \
+	"Different builds of .*/$prog and .*/other/$prog: functions are compared by name" err
+check "a build in another directory: -compare says it" sh -c '"$1" -comm "$2" -compare on -functions first.er third.er |
+	grep -q "Different builds of .*/$2 and .*/other/$2: each has rows of its own"' sh "$er_print" $prog

@@ -2,7 +2,9 @@
 /* Differences between two recordings, and when they count. */
 #include <math.h>
 
+#include "analysis/base/map.h"
 #include "analysis/metrics/difference.h"
+#include "analysis/model/builds.h"
 #include "analysis/views/diff.h"
 #include "analysis/views/table.h"
 #include "analysis/views/view_state.h"
@@ -271,6 +273,41 @@ static void test_quiet(void **state)
 	assert_true(loud <= 3);
 }
 
+/* Programs of one name are different builds in whatever directories, unless both recordings have the file. */
+static void test_rebuilt(void **state)
+{
+	static const struct experiment first, second;
+	static const struct {
+		struct loadobj a, b;
+		const char *ret; /* NULL: not different builds */
+	} cases[] = {
+		{ { .path = "/a/x", .build = "1", .recording = &first },
+		  { .path = "/a/x", .build = "2", .recording = &second }, "/a/x" },
+		{ { .path = "/a/x", .build = "1", .recording = &first },
+		  { .path = "/b/x", .build = "2", .recording = &second }, "/a/x and /b/x" },
+		{ { .path = "/a/x", .build = "1", .recording = &first },
+		  { .path = "/b/x", .build = "1", .recording = &second }, NULL },
+		{ { .path = "/a/x", .build = "1", .recording = &first },
+		  { .path = "/b/x", .build = "2", .recording = &first }, NULL },
+		{ { .path = "/a/x", .build = "1", .recording = &first, .met_again = true },
+		  { .path = "/b/x", .build = "2", .recording = &second }, NULL },
+		{ { .path = "/a/x", .build = "1", .recording = &first },
+		  { .path = "/a/y", .build = "2", .recording = &second }, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct loadobj a = cases[i].a, b = cases[i].b, *objects[] = { &a, &b };
+		struct session s = { .objects = { .data = objects, .len = 2 } };
+		struct strtab paths = { 0 };
+
+		session_rebuilt(&s, &paths);
+		assert_int_equal(paths.len, cases[i].ret != NULL);
+		if (cases[i].ret)
+			assert_string_equal(paths.strings[0], cases[i].ret);
+		strtab_free(&paths);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_rebuilt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
