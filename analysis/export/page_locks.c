@@ -15,7 +15,7 @@
 #include "analysis/views/view_state.h"
 #include "analysis/views/waitrows.h"
 
-/* Elements: process, PID, address (empty: unknown), name, whether it is a runtime's lock. */
+/* Elements: process, PID, address (empty: unknown; "-": of locks with a known taker), name, whether it is a runtime's lock. */
 static void put_lock_list(struct view_state *v, struct page_events *events, struct buf *b)
 {
 	const struct names *names = session_names(v->session);
@@ -30,6 +30,8 @@ static void put_lock_list(struct view_state *v, struct page_events *events, stru
 		buf_printf(b, ",%" PRId64 ",\"", l->pid);
 		if (l->address)
 			buf_printf(b, "0x%" PRIx64, l->address);
+		else if (l->taker)
+			buf_puts(b, "-");
 		buf_puts(b, "\",");
 		json_put_string(b, lock_set_name(set, i));
 		buf_printf(b, ",%d]", lock_set_known(set, i));

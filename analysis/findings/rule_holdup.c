@@ -179,17 +179,34 @@ static void put_takers(const struct case_of *c, bool several, struct buf *b)
 	vec_free(&takers);
 }
 
+/* A name that tells it from other locks; NULL: none. */
+static const char *own_name(const struct case_of *c, uint32_t lock)
+{
+	const char *name = lock_set_name(&c->facts->locks, lock);
+
+	return c->facts->locks.all.data[lock].address && *name ? name : NULL;
+}
+
 /* Whether a lock with enough of the time to be named has a name. */
 static bool any_named(const struct case_of *c, const sum_vec *sums, int64_t known)
 {
 	vec_for_each(s, sums) {
 		uint32_t lock = (*s)->key[FACT_VALUE];
 
-		if (c->facts->locks.all.data[lock].address && *lock_set_name(&c->facts->locks, lock) &&
-		    (double)(*s)->stat.time_ns >= named_lock * (double)known)
+		if (own_name(c, lock) && (double)(*s)->stat.time_ns >= named_lock * (double)known)
 			return true;
 	}
 	return false;
+}
+
+/* Whether there may be one lock that several functions take. */
+static bool may_be_one(const struct case_of *c, const sum_vec *sums)
+{
+	vec_for_each(s, sums) {
+		if (c->facts->locks.all.data[(*s)->key[FACT_VALUE]].address)
+			return false;
+	}
+	return true;
 }
 
 /* Each may have a holder of its own. */
@@ -197,19 +214,19 @@ static void put_locks(const struct case_of *c, const sum_vec *sums, int64_t know
 {
 	size_t n = 0;
 
-	buf_puts(b, " several locks");
+	buf_puts(b, may_be_one(c, sums) ? " one lock or several" : " several locks");
 	put_takers(c, !any_named(c, sums, known), b);
 	vec_for_each(s, sums) {
 		uint32_t lock = (*s)->key[FACT_VALUE];
 		double share = (double)(*s)->stat.time_ns / (double)known;
 
-		if (!c->facts->locks.all.data[lock].address || !*lock_set_name(&c->facts->locks, lock))
+		if (!own_name(c, lock))
 			continue;
 		if (share < named_lock)
 			break;
 		buf_puts(b, n++ ? ", " : ": ");
 		put_share(b, share, wait_stat_time_error(&(*s)->stat) / (double)known);
-		buf_printf(b, " for `%s`", lock_set_name(&c->facts->locks, lock));
+		buf_printf(b, " for `%s`", own_name(c, lock));
 	}
 	put_having_most(c, "them", nearly_all, b);
 }
@@ -221,7 +238,7 @@ static void put_lock(const struct case_of *c, struct buf *b)
 	sum_vec sums = sums_by(c, BY_LOCK);
 
 	vec_for_each(s, &sums) {
-		if (!c->facts->locks.all.data[(*s)->key[FACT_VALUE]].address)
+		if (!user_lock_told(&c->facts->locks.all.data[(*s)->key[FACT_VALUE]]))
 			continue;
 		top = top ? top : *s;
 		add_to(&known, (*s)->stat.time_ns);

@@ -303,6 +303,13 @@ enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
 	return ER_LOCK_UNKNOWN;
 }
 
+bool wait_path_own_place(struct wait_paths *wp, uint32_t path)
+{
+	unsigned roles = path_roles(wp, path);
+
+	return roles & ROLE_OWN_PLACE || (roles & ROLE_OWN_EVENT && roles & ROLE_EVENT);
+}
+
 /* Events first: a condition variable takes its mutex again before it returns. */
 static enum lock_role role_of(unsigned roles)
 {

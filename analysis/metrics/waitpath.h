@@ -59,6 +59,11 @@ const struct func *wait_path_taker(const struct wait_paths *wp, uint32_t path);
  * waits by an event.
  */
 enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path);
+/*
+ * Whether a wait with this path was for a lock whose address is not known: the thread waited by an event of its own, as
+ * for a monitor of Java. Equal addresses are then one thread, not one lock.
+ */
+bool wait_path_own_place(struct wait_paths *wp, uint32_t path);
 /* What a wait in state USER_LOCK with this path was for (waitroles.h). */
 enum lock_role wait_path_role(struct wait_paths *wp, uint32_t path);
 

@@ -32,13 +32,22 @@ static const char *const lock_names[] = {
 };
 
 /*
- * Locks that wait by a semaphore or a condition variable: those of PostgreSQL, the interpreter lock of Python, and
- * Java's: monitors (synchronized), and the locks of java.util.concurrent.
+ * Locks that wait by a semaphore or a condition variable. Python's interpreter lock has one of its own. Of those of
+ * PostgreSQL and Java each thread has one: monitors (synchronized), and the locks of java.util.concurrent. Other
+ * programs have functions with names like PostgreSQL's, and wait by the address of a mutex, which is the lock's.
  */
-static const char *const taken_names[] = {
-	"*LockAcquire*", "*SemaphoreLock*", "take_gil", "ObjectMonitor::enter*", "ObjectMonitor::EnterI*",
-	"ObjectMonitor::ReenterI*", "ObjectMonitor::reenter*", "*java.util.concurrent.locks.*Lock*lock*",
-	"*java.util.concurrent.locks.StampedLock.*Lock*",
+static const struct {
+	const char *pattern;
+	unsigned roles;
+} taken_rules[] = {
+	{ "take_gil", ROLE_TAKEN },
+	{ "*LockAcquire*", ROLE_TAKEN | ROLE_OWN_EVENT }, { "*SemaphoreLock*", ROLE_TAKEN | ROLE_OWN_EVENT },
+	{ "ObjectMonitor::enter*", ROLE_TAKEN | ROLE_OWN_PLACE },
+	{ "ObjectMonitor::EnterI*", ROLE_TAKEN | ROLE_OWN_PLACE },
+	{ "ObjectMonitor::ReenterI*", ROLE_TAKEN | ROLE_OWN_PLACE },
+	{ "ObjectMonitor::reenter*", ROLE_TAKEN | ROLE_OWN_PLACE },
+	{ "*java.util.concurrent.locks.*Lock*lock*", ROLE_TAKEN | ROLE_OWN_PLACE },
+	{ "*java.util.concurrent.locks.StampedLock.*Lock*", ROLE_TAKEN | ROLE_OWN_PLACE },
 };
 
 /*
@@ -122,8 +131,10 @@ unsigned func_roles(const struct func *f)
 		roles |= ROLE_EVENT;
 	if (matches_any(f->name, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
 		roles |= ROLE_LOCK;
-	if (matches_any(f->name, taken_names, sizeof(taken_names) / sizeof(taken_names[0])))
-		roles |= ROLE_TAKEN;
+	for (size_t i = 0; i < sizeof(taken_rules) / sizeof(taken_rules[0]); i++) {
+		if (!fnmatch(taken_rules[i].pattern, f->name, 0))
+			roles |= taken_rules[i].roles;
+	}
 	return roles;
 }
 

@@ -40,6 +40,8 @@ enum func_role {
 	ROLE_EVENT = 1 << 0, /* waits for an event */
 	ROLE_LOCK = 1 << 1,  /* takes a lock */
 	ROLE_TAKEN = 1 << 2, /* takes a lock that the program makes of events */
+	ROLE_OWN_PLACE = 1 << 3, /* each thread then waits at an address of its own, which is none of the lock */
+	ROLE_OWN_EVENT = 1 << 4, /* likewise, if it waits for an event */
 };
 
 unsigned func_roles(const struct func *f);

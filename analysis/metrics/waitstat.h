@@ -53,8 +53,8 @@ void wait_stat_merge(struct wait_stat *to, const struct wait_stat *from);
  */
 int64_t wait_stat_mean(const struct wait_stat *ws);
 /*
- * Whether count is an estimate; otherwise it is the recorder's count. `counted`: the set was chosen by thread and state,
- * which the recorder counts, and not by what only records tell.
+ * Whether count is an estimate; otherwise it is the recorder's count. `counted`: the set was chosen by thread and
+ * state, which the recorder counts, and not by what only records tell.
  */
 bool wait_stat_is_estimate(const struct wait_stat *ws, bool counted);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * locks: user locks that threads waited for. A lock is an address in a process. Where many
- * objects each have a lock, all of these are taken at the same place. The report therefore joins
+ * locks: user locks that threads waited for. A lock is an address in a process, or what stands for one (lockset.h).
+ * Where many objects each have a lock, all of these are taken at the same place. The report therefore joins
  * locks of one program that were waited for with a common stack, unless addresses are asked for.
  *
  * A recording with -s all also has how often each lock was taken. Locks that no thread waited for come last.
@@ -123,13 +123,13 @@ static uint64_t place_of(const struct locks *ls, const struct wait_sum *s)
 static uint32_t lock_for(const struct locks *ls, const struct wait_sum *s, const struct map *by_place,
 			 struct map *unknown)
 {
-	uint64_t address = ls->set.all.data[s->key[KEY_LOCK]].address;
+	bool told = user_lock_told(&ls->set.all.data[s->key[KEY_LOCK]]);
 	const uint64_t *known = map_get(by_place, place_of(ls, s));
 	uint64_t *first;
 	bool fresh;
 
-	if (address || known)
-		return address ? s->key[KEY_LOCK] : *known;
+	if (told || known)
+		return told ? s->key[KEY_LOCK] : *known;
 	first = map_put(unknown, ls->groups.data[s->key[KEY_LOCK]].process, &fresh);
 	if (fresh)
 		*first = s->key[KEY_LOCK];
@@ -144,7 +144,7 @@ static void join_locks(struct locks *ls)
 		bool fresh;
 		uint64_t *first;
 
-		if (!ls->set.all.data[s->key[KEY_LOCK]].address)
+		if (!user_lock_told(&ls->set.all.data[s->key[KEY_LOCK]]))
 			continue;
 		first = map_put(&by_place, place_of(ls, s), &fresh);
 		if (fresh)
@@ -269,7 +269,7 @@ static void put_heading(struct locks *ls, const struct wait_sum *s)
 	size_t naddresses, nprocesses;
 	const char *name = common_name(ls, id, &naddresses, &nprocesses);
 
-	if (!l->address)
+	if (!user_lock_told(l))
 		wait_row(&ls->w, &s->stat, "%s: locks that are not known", process);
 	else if (*name && nprocesses == 1)
 		wait_row(&ls->w, &s->stat, "%s, PID %" PRId64 ": %s, taken in %s%s", process,

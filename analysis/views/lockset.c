@@ -3,16 +3,22 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/map.h"
+#include "analysis/experiment/mstate.h"
 #include "analysis/metrics/hit.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/knownlock.h"
 #include "analysis/model/source.h"
 #include "analysis/symbols/demangle.h"
 
+#define UNNUMBERED "one lock or several"
+
 void lock_set_free(struct lock_set *ls)
 {
+	wait_paths_free(&ls->paths);
 	intern_free(&ls->ids);
 	vec_free(&ls->all);
 	vec_free(&ls->same);
@@ -24,7 +30,8 @@ void lock_set_free(struct lock_set *ls)
 /* The id of a lock. *fresh: it had none yet. */
 static uint32_t find_lock(struct lock_set *ls, const struct user_lock *new, bool *fresh)
 {
-	uint64_t hash = hash64(new->address ^ hash64(new->pid + hash64(new->origin->id)));
+	uint64_t taker = new->taker ? 1 + hash_bytes(new->taker, strlen(new->taker)) : 0;
+	uint64_t hash = hash64(new->address ^ hash64(new->pid + hash64(new->origin->id ^ taker)));
 	struct intern_probe probe = intern_probe(hash);
 	uint32_t id1;
 
@@ -32,7 +39,8 @@ static uint32_t find_lock(struct lock_set *ls, const struct user_lock *new, bool
 	while ((id1 = intern_next(&ls->ids, &probe))) {
 		const struct user_lock *l = &ls->all.data[id1 - 1];
 
-		if (l->address == new->address && l->pid == new->pid && l->origin == new->origin)
+		if (l->address == new->address && l->pid == new->pid && l->origin == new->origin &&
+		    !l->taker == !new->taker && (!l->taker || !strcmp(l->taker, new->taker)))
 			return id1 - 1;
 	}
 	*fresh = true;
@@ -62,14 +70,35 @@ static uint32_t whole_lock(struct lock_set *ls, uint32_t lock)
 	return lock;
 }
 
+/* What the stack of a wait tells of a lock whose address it does not. */
+static void find_taker(struct lock_set *ls, const struct hit *h, struct user_lock *new)
+{
+	const struct func *taker;
+	uint32_t path;
+
+	if (hit_state(h) != MS_USER_LOCK)
+		return;
+	if (!ls->paths.session)
+		wait_paths_init(&ls->paths, ls->session, false);
+	path = wait_path(&ls->paths, h->stack);
+	if (!wait_path_own_place(&ls->paths, path))
+		return;
+	taker = wait_path_taker(&ls->paths, path);
+	new->address = 0;
+	new->taker = taker ? taker->name : "";
+	new->known = UNNUMBERED;
+}
+
 uint32_t lock_set_id(struct lock_set *ls, const struct hit *h)
 {
 	struct user_lock new = { .origin = h->e->origin,
 				 .pid = hit_pid(h), .address = hit_wait_object(h), .e = h->e,
 				 .time_ns = hit_time(h) };
 	bool fresh;
-	uint32_t lock = find_lock(ls, &new, &fresh);
+	uint32_t lock;
 
+	find_taker(ls, h, &new);
+	lock = find_lock(ls, &new, &fresh);
 	if (fresh) {
 		vec_push(&ls->same, lock);
 		ls->same.data[lock] = whole_lock(ls, lock);

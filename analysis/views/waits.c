@@ -21,6 +21,12 @@ struct waits {
 	struct lock_set locks;
 };
 
+/* A name of locks whose number is unknown would tell nothing here. */
+static const char *lock_name(struct lock_set *locks, uint32_t lock)
+{
+	return locks->all.data[lock].taker ? "" : lock_set_name(locks, lock);
+}
+
 static void add_wait(void *ctx, const struct hit *h, const struct amount *amounts, size_t n)
 {
 	struct waits *ws = ctx;
@@ -35,8 +41,7 @@ static void add_wait(void *ctx, const struct hit *h, const struct amount *amount
 	key[KEY_REASON] = wait_text_key(w, wait_reason_name(h));
 	key[KEY_HEADING] = hit_state(h) == MS_WAIT_CPU ? wait_text_key(w, WAIT_FOR_CPU) :
 							 key[KEY_REASON];
-	key[KEY_LOCK] = wait_text_key(w, lock ?
-				      lock_set_name(&ws->locks, lock_set_id(&ws->locks, h)) : "");
+	key[KEY_LOCK] = wait_text_key(w, lock ? lock_name(&ws->locks, lock_set_id(&ws->locks, h)) : "");
 	wait_report_add(w, h, key);
 }
 

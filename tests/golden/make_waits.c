@@ -21,7 +21,7 @@
  * lives.1.er has processes, in a compressed file. They end in all ways, and two of them have one PID. Three that
  * ended are only in the list of threads.
  * locks.1.er has waits for locks that reports list together: with a common stack, also by way of a third
- * lock, or without an address; and others, which they list apart.
+ * lock, or without an address; and others, which they list apart. Of some the addresses tell nothing.
  * states.1.er is not from er_kernel: each state has amounts that no other state has.
  */
 #include <stdio.h>
@@ -269,6 +269,8 @@ static void all_ends(const char *dir)
 	{ tid, end, ms, ms, "start_thread>work>" place LOCKED, MS_USER_LOCK, REASON_USER_LOCK, SYS_FUTEX, \
 	  WFLAG_TRACED, address, holder, (holder) ? 12 : 0, 13, 12, "start_thread>work>unlock_queue" }
 
+#define MONITOR ">ObjectMonitor::enter"
+
 static const struct wait lock_waits[] = {
 	LOCK(13, 100, 100, "lock_queue", 0x5000, 14),
 	LOCK(14, 300, 200, "lock_queue", 0x5040, 13),
@@ -277,6 +279,11 @@ static const struct wait lock_waits[] = {
 	LOCK(12, 450, 30, "lock_log", 0, 0),
 	LOCK(12, 470, 20, "lock_other", 0, 0),
 	LOCK(13, 480, 10, "lock_alone", 0x9000, 0),
+	/* Monitors of Java: each thread waits at an address of its own. One of them slept there, too. */
+	LOCK(13, 520, 20, "void App.f" MONITOR, 0xa000, 0),
+	LOCK(14, 530, 15, "void App.f" MONITOR, 0xa040, 0),
+	LOCK(14, 540, 7, "void App.g" MONITOR, 0xa040, 0),
+	LOCK(14, 560, 6, "lock_short", 0xa040, 0),
 };
 static const struct wait second_waits[] = { LOCK(22, 500, 40, "lock_queue", 0x7000, 0) };
 static const struct wait foreign_waits[] = { LOCK(20, 510, 60, "lock_queue", 0x5000, 0) };

@@ -26,7 +26,7 @@ static const struct trouble {
 	  "20 ms of 20 ms that `test` waited were for a lock taken in pthread_mutex_lock; `test` had "
 	  "it 100 % of that time.", "-pid 4711 -locks", "PID IN (4711) && STATE == USER_LOCK" },
 	{ "lock", "main>f>LWLockAcquire>sem_wait", MS_USER_LOCK, REASON_USER_LOCK, 0, true,
-	  "20 ms of 20 ms that `test` waited were for a lock taken in sem_wait.", "-pid 4711 -locks",
+	  "20 ms of 20 ms that `test` waited were for one lock or several, taken in sem_wait.", "-pid 4711 -locks",
 	  "PID IN (4711) && STATE == USER_LOCK" },
 	{ "kernel_lock", "main>f>k:down_write", MS_SLEEP, REASON_KERNEL_LOCK, 0, true,
 	  "were for a lock in the kernel, mostly in down_write < f < main.", "-pid 4711 -waits",
@@ -142,8 +142,7 @@ static void test_two_locks(void **state)
 /* A thread that waits for a monitor of Java waits for a lock, though it waits by a condition variable. */
 static void test_java_lock(void **state)
 {
-	static const char stack[] = "main>void App.f>InterpreterRuntime::monitorenter>ObjectMonitor::enter>"
-				    "os::PlatformEvent::park>pthread_cond_wait>k:futex_wait";
+	static const char stack[] = "main>void App.f>ObjectMonitor::enter>k:futex_wait";
 	struct wait_info info = { .reason = REASON_USER_LOCK, .length_ns = 12 * MS, .object = 0x1000 };
 	struct made m;
 
@@ -154,6 +153,25 @@ static void test_java_lock(void **state)
 	fixture_open(&m.o);
 	make(&m);
 	assert_non_null(finding_of(&m, "lock"));
+	if (!strstr(finding_of(&m, "lock")->text, "were for one lock or several, taken in void App.f."))
+		fail_msg("'%s'", finding_of(&m, "lock")->text);
+	unmake(&m);
+}
+
+/* Two functions may take one monitor. */
+static void test_java_locks(void **state)
+{
+	struct wait_info info = { .reason = REASON_USER_LOCK, .length_ns = 12 * MS, .object = 0x1000 };
+	struct made m;
+
+	begin(&m);
+	put_wait(&m.o, 2, "main>void App.f>ObjectMonitor::enter", MS_USER_LOCK, 12, info);
+	put_wait(&m.o, 2, "main>void App.g>ObjectMonitor::enter", MS_USER_LOCK, 12, info);
+	fixture_open(&m.o);
+	make(&m);
+	assert_non_null(finding_of(&m, "lock"));
+	if (!strstr(finding_of(&m, "lock")->text, "were for one lock or several: 50 % taken in void App."))
+		fail_msg("'%s'", finding_of(&m, "lock")->text);
 	unmake(&m);
 }
 
@@ -438,7 +456,8 @@ int main(void)
 		cmocka_unit_test(test_error),	  cmocka_unit_test(test_cut_by_filter),
 		cmocka_unit_test(test_losses),	  cmocka_unit_test(test_seven),
 		cmocka_unit_test(test_spans),	  cmocka_unit_test(test_two_locks),
-		cmocka_unit_test(test_java_lock), cmocka_unit_test(test_unsampled),
+		cmocka_unit_test(test_java_lock), cmocka_unit_test(test_java_locks),
+		cmocka_unit_test(test_unsampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
