@@ -5,6 +5,7 @@ import { NSTATES } from './data.js'
 import { isFiltered } from './store.js'
 import { countSums } from './counts.js'
 import { eventFacts, makeFilter, pathMask } from './filter.js'
+import { firstWhere, totalOf } from './numbers.js'
 
 // byPath has the CPU times of all paths, then their waits: cpu and wait are its halves.
 function emptySums(data) {
@@ -55,15 +56,7 @@ function classesOfAll(data, state) {
 
 // Returns the index of the first event of a chunk that ended at a time or later.
 export function firstAt(chunk, time) {
-	let lo = 0, hi = chunk.n
-	while (lo < hi) {
-		const mid = (lo + hi) >> 1
-		if (chunk.base + chunk.time[mid] < time)
-			lo = mid + 1
-		else
-			hi = mid
-	}
-	return lo
+	return firstWhere(0, chunk.n, i => chunk.base + chunk.time[i] >= time)
 }
 
 // Calls fn(from, to) for pieces of a range of events. A browser compiles a function that is often called, and
@@ -135,7 +128,7 @@ function finish(data, sums) {
 			sums.threads[t] += us
 		}
 	}
-	sums.total = sums.states.reduce((a, b) => a + b, 0)
+	sums.total = totalOf(sums.states)
 	sums.totalCpu = sums.states.reduce((a, us, s) => a + (data.states[s].cpu ? us : 0), 0)
 	sums.totalWait = sums.total - sums.totalCpu
 	sums.cutUs = cutPaths(data).reduce((us, cut, p) => us + (cut ? sums.cpu[p] + sums.wait[p] : 0), 0)

@@ -7,6 +7,7 @@ import { functionTimes, nodeTimes, wideOnes } from './tree.js'
 import { dividesThreads } from './filter.js'
 import { isCount } from './metrics.js'
 import { PARTS, gatherCounts, gatherVariances, varianceByChance } from './variance.js'
+import { totalOf } from './numbers.js'
 
 const CHANCE = 0.01 // that two equal sides seem to differ in any function
 
@@ -85,7 +86,6 @@ function sumsByKey(data, sums) {
 	return ret
 }
 
-const total = values => values.reduce((a, b) => a + b, 0)
 const at = (values, i) => ({ cpu: values.cpu[i], wait: values.wait[i], squares: values.squares[i] })
 const hasTime = v => v.cpu !== 0 || v.wait !== 0
 
@@ -140,7 +140,7 @@ function sampleOf(c, t, per) {
 export function makeComparison(data, filters, sides, metric, rate) {
 	const sums = filters.map(state => isCount(metric) ? gatherCounts(data, state, metric) : gatherVariances(data, state, metric, varianceByChance))
 	const c = { data, sums, rate, scale: isCount(metric) ? 1 : 1000, sampled: filters.map(f => dividesThreads(data, f)), per: sides.map(s => rate ? s.seconds || 1 : 1) }
-	c.totals = sums.map(s => ({ cpu: total(s.cpu), wait: total(s.wait), squares: total(s.squares),
+	c.totals = sums.map(s => ({ cpu: totalOf(s.cpu), wait: totalOf(s.wait), squares: totalOf(s.squares),
 		cpuSquares: s.cpuSquares }))
 	c.byKey = sums.map(s => sumsByKey(data, s))
 	// With fewer than z squared samples nothing differs from 0 by z standard errors.

@@ -3,6 +3,7 @@
 import { el } from './dom.js'
 import { sidesOf } from './compare.js'
 import { chosenRange } from './filter.js'
+import { hasRange } from './store.js'
 
 export const sideLetters = ['A', 'B']
 
@@ -36,7 +37,7 @@ export function makeSideControls(page, i) {
 		update(side) {
 			pick.value = side.group || 0
 			text.textContent = groups.length ? rangeText(side) : sideText(data, side)
-			take.disabled = page.state.from === null && page.state.to === null
+			take.disabled = !hasRange(page.state)
 			drop.hidden = !side.own
 		},
 	}

@@ -8,6 +8,7 @@ import { outermostOf } from './tree.js'
 import { readSpans } from './spans.js'
 import { readSnapshots } from './snapshots.js'
 import { readCounts } from './counts.js'
+import { firstWhere } from './numbers.js'
 
 export const FLAG = { traced: 1, openStart: 2, openEnd: 4, io: 8, irq: 16, rest: 32, early: 64, timer: 128, continued: 256, more: 512, goesOn: 32768 }
 export const NSTATES = 12
@@ -191,12 +192,7 @@ export function namesAt(data, make) {
 		t.process.replace(/, (PID \d+|\d+ short-lived threads?, .*)$/, '') : null]]).map(([, comm, process = comm]) => make(comm, process, t.tid)))
 	return (thread, time) => {
 		const all = made[thread], { kinds } = data.threads[thread]
-		let i = 0
-		for (let end = all.length; end - i > 1;) {
-			const mid = i + end >> 1
-			kinds[mid][0] > time ? end = mid : i = mid
-		}
-		return all[i]
+		return all[firstWhere(1, all.length, i => kinds[i][0] > time) - 1]
 	}
 }
 

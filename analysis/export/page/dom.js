@@ -24,6 +24,8 @@ export function el(what, props, ...children) {
 	return e
 }
 
+export const hint = text => el('span.hint', {}, text)
+
 // Replaces what is in an element.
 export function fill(e, ...children) {
 	e.replaceChildren(...children)

@@ -5,6 +5,7 @@
 import { FLAG } from './data.js'
 import { firstAt } from './aggregate.js'
 import { KINDS, NSUMMED } from './snapshots.js'
+import { totalOf } from './numbers.js'
 
 const shared = (a, b, from, to) => Math.max(0, Math.min(b, to) - Math.max(a, from))
 
@@ -72,7 +73,7 @@ function addToPart(part, at, { begin, end, weight, kind, merged }) {
 // their variances.
 export function divideTimes(part, thread, exact, life) {
 	const us = new Float64Array(NSUMMED), variance = new Float64Array(NSUMMED), least = new Float64Array(NSUMMED), most = new Float64Array(NSUMMED)
-	const total = exact.reduce((a, b) => a + b, 0)
+	const total = totalOf(exact)
 	const expected = Math.min(1, Math.max(0, life !== null && total > 0 ? life / total : (part.to - part.from) / (part.end - part.begin)))
 	for (let k = 0; k < NSUMMED; k++) {
 		const get = name => thread < 0 ? 0 : part[name][thread * NSUMMED + k]
@@ -93,12 +94,12 @@ export function divideTimes(part, thread, exact, life) {
 
 // The times add up to the thread's life, so each takes a part of the difference that is in proportion to its variance.
 function fitToLife(us, variance, least, most, life) {
-	const whole = variance.reduce((a, b) => a + b, 0)
+	const whole = totalOf(variance)
 	if (!whole)
 		return
 	for (let turn = 0; turn < 4; turn++) {
-		const lack = life - us.reduce((a, b) => a + b, 0), free = variance.map((v, k) => lack > 0 ? us[k] < most[k] ? v : 0 : us[k] > least[k] ? v : 0)
-		const sum = free.reduce((a, b) => a + b, 0)
+		const lack = life - totalOf(us), free = variance.map((v, k) => lack > 0 ? us[k] < most[k] ? v : 0 : us[k] > least[k] ? v : 0)
+		const sum = totalOf(free)
 		if (Math.abs(lack) < 1e-3 || !sum)
 			break
 		for (let k = 0; k < us.length; k++)

@@ -6,6 +6,7 @@ import { makeFilter } from './filter.js'
 import { isFilteredByKind } from './store.js'
 import { KINDS, NKINDS, NSUMMED, USER, addSeconds, askedExps, divideRange, hasSnapshots, vagueTime } from './snapshots.js'
 import { addEventsToParts, divideTimes, makePart } from './estimate.js'
+import { addToList, totalOf } from './numbers.js'
 
 // Why snapshots do not say what the filter's threads did; '': they do.
 export function whyEstimated(data, state) {
@@ -60,7 +61,7 @@ export function exactStates(data, state, { perThread, squares }) {
 function addParts(data, inParts, passes, sums, ret) {
 	const { snaps } = data, byExp = new Map()
 	for (const { e, part } of inParts)
-		byExp.set(e.exp, [...byExp.get(e.exp) || [], part])
+		addToList(byExp, e.exp, part)
 	addEventsToParts(data, data.threads.map(t => byExp.get(t.exp) || null))
 	for (const { e, second, part } of inParts) {
 		const exact = new Float64Array(snaps.own.length * NKINDS)
@@ -80,7 +81,7 @@ function ownersByThread(data) {
 		snaps.byThread = new Map()
 		snaps.own.forEach((own, o) => {
 			const key = own ? own - 1 : -1 - o
-			snaps.byThread.set(key, [...snaps.byThread.get(key) || [], o])
+			addToList(snaps.byThread, key, o)
 		})
 	}
 	return snaps.byThread
@@ -104,7 +105,7 @@ function addPart(data, part, thread, owners, exact, sums, ret) {
 
 // How long a thread lived inside a part; null: its life in the second is not that of the list of threads.
 function lifeInside(data, part, thread, times) {
-	const SLACK = 1000, total = times.reduce((a, b) => a + b, 0), whole = part.end - part.begin
+	const SLACK = 1000, total = totalOf(times), whole = part.end - part.begin
 	if (Math.abs(total - whole) < SLACK)
 		return (part.to - part.from) * total / whole
 	const t = data.threads[thread], within = (from, to) => Math.max(0, Math.min(to, t.end) - Math.max(from, t.begin))
@@ -144,7 +145,7 @@ function addCpu(data, mine, thread1, perThread, ret) {
 		on.forEach(k => { shares[k] = perThread[(thread1 - 1) * NSTATES + k] })
 	if (thread1 && !shares.some(v => v > 0))
 		on.forEach(k => { shares[k] = Math.max(0, data.threads[thread1 - 1].us[k] || 0) })
-	const sum = shares.reduce((a, b) => a + b, 0)
+	const sum = totalOf(shares)
 	on.forEach(k => { ret.ns[k] += sum > 0 ? mine[0] * shares[k] / sum : k ? 0 : mine[0] })
 }
 

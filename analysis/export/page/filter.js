@@ -5,7 +5,7 @@ import { coarseAround } from './data.js'
 import { duration } from './format.js'
 import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
-import { defaults, isFilteredByKind } from './store.js'
+import { defaults, hasRange, isFilteredByKind } from './store.js'
 
 // The range that the filter has, within the recording.
 export function chosenRange({ data, state }) {
@@ -36,13 +36,19 @@ function expressionTest(data, text) {
 // Whether it leaves a part of the threads' time, whose total is sampled. That of threads is exact.
 export function dividesThreads(data, state) {
 	const { expr } = state, made = expr && parseExpression(data, expr)
-	return state.from !== null || state.to !== null || isFilteredByKind({ ...state, expr: '' }) || !!made && !made.error && made.by !== 'thread'
+	return hasRange(state) || isFilteredByKind({ ...state, expr: '' }) || !!made && !made.error && made.by !== 'thread'
 }
 
 // Returns what an expression may depend on.
 export function eventFacts(chunk, i) {
 	return { thread: chunk.thread[i], cls: chunk.cls[i], path: chunk.path[i], cpu: chunk.cpu[i], time: chunk.base + chunk.time[i],
 		row: chunk.first + i, spans: chunk.spans ? chunk.spans[i] : 0 }
+}
+
+// Whether event i of a chunk passes a filter but for its range.
+export function passesFilter({ cls, thread, path, cpus, other }, chunk, i) {
+	return (!cls || cls[chunk.cls[i]]) && (!thread || thread[chunk.thread[i]]) && (!path || path[chunk.path[i]]) &&
+		(!cpus || cpus.has(chunk.cpu[i])) && (!other || other(eventFacts(chunk, i)))
 }
 
 function threadMask(data, state) {
@@ -153,7 +159,7 @@ function ownNameFirst({ name, comm }) {
 // part].
 export function filterParts(data, state) {
 	const parts = []
-	if (state.from !== null || state.to !== null) {
+	if (hasRange(state)) {
 		const [from, to] = chosenRange({ data, state })
 		parts.push([`${(from / 1e6).toFixed(6)} to ${(to / 1e6).toFixed(6)} s (${duration(to - from)})`,
 			{ from: null, to: null }])

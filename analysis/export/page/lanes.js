@@ -2,6 +2,7 @@
 // The lanes of the timeline: a list of them, and the data that each one shows.
 import { firstAt } from './aggregate.js'
 import { isFilteredByKind } from './store.js'
+import { firstWhere } from './numbers.js'
 
 // Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread' | 'spans', name, …}. A closed
 // group has only its heading. The only thread of a process has no heading above it: its lane has the
@@ -87,15 +88,8 @@ export function eachOfCpu(data, cpu, from, fn) {
 		const list = samplesByCpu(data, chunk).get(cpu)
 		if (!list || isOver(chunk, from))
 			continue
-		let at = 0, hi = list.length
-		for (const first = firstAt(chunk, from); at < hi;) {
-			const mid = (at + hi) >> 1
-			if (list[mid] < first)
-				at = mid + 1
-			else
-				hi = mid
-		}
-		for (; at < list.length; at++) {
+		const first = firstAt(chunk, from)
+		for (let at = firstWhere(0, list.length, k => list[k] >= first); at < list.length; at++) {
 			if (fn(chunk, list[at]))
 				return
 		}
@@ -107,17 +101,9 @@ export function eachOfThread(data, thread, from, fn) {
 	for (const chunk of data.chunks) {
 		if (isOver(chunk, from))
 			continue
-		let lo = chunk.threadFirst[thread], hi = chunk.threadFirst[thread + 1]
-		const end = hi
-		while (lo < hi) {
-			const mid = (lo + hi) >> 1
-			if (chunk.base + chunk.time[chunk.threadOrder[mid]] <= from)
-				lo = mid + 1
-			else
-				hi = mid
-		}
-		for (; lo < end; lo++) {
-			if (fn(chunk, chunk.threadOrder[lo]))
+		const { threadFirst, threadOrder } = chunk, end = threadFirst[thread + 1]
+		for (let at = firstWhere(threadFirst[thread], end, k => chunk.base + chunk.time[threadOrder[k]] > from); at < end; at++) {
+			if (fn(chunk, threadOrder[at]))
 				return
 		}
 	}
@@ -184,17 +170,9 @@ export function laneEventBefore(data, lane, time) {
 	for (const chunk of [...data.chunks].reverse()) {
 		const list = lane.kind === 'cpu' ? samplesByCpu(data, chunk).get(lane.cpu) || [] :
 			chunk.threadOrder.subarray(chunk.threadFirst[lane.thread], chunk.threadFirst[lane.thread + 1])
-		let lo = 0, hi = list.length
-		while (lo < hi) {
-			const mid = (lo + hi) >> 1
-			if (chunk.base + chunk.time[list[mid]] <= time)
-				lo = mid + 1
-			else
-				hi = mid
-		}
-		while (lo-- > 0) {
-			if (!(data.classes[chunk.cls[list[lo]]].flags & 32))
-				return { chunk, i: list[lo] }
+		for (let at = firstWhere(0, list.length, k => chunk.base + chunk.time[list[k]] > time); at-- > 0;) {
+			if (!(data.classes[chunk.cls[list[at]]].flags & 32))
+				return { chunk, i: list[at] }
 		}
 	}
 	return null

@@ -6,6 +6,7 @@ import { TIMEOUT, hasNames, kindNames, wakerName } from './blame.js'
 import { atRest } from './range.js'
 import { addWait, finishWaits, mergeWaits, noWaits } from './waits.js'
 import { eachEvent } from './walk.js'
+import { addToList } from './numbers.js'
 
 // Sums {lock, waiter, stack, holder, waker, wakerStack}; and the time of idle waits, which belong to no lock.
 function gather(data, state, places) {
@@ -50,7 +51,7 @@ function join(sums, all) {
 	}
 	const ret = new Map()
 	for (const l of leaders.keys())
-		ret.set(leader(l), [...ret.get(leader(l)) || [], l])
+		addToList(ret, leader(l), l)
 	return ret
 }
 
@@ -94,7 +95,7 @@ export function lockRows(data, state, places) {
 	const texts = [s => `${s.waiter} waited: ${stack(s.stack)}`, s => s.holder ? `${s.holder} had it` : '(holder unknown)',
 		s => s.waker === TIMEOUT ? 'gave up after a timeout' : s.waker[0] === '<' ? s.waker : `${s.waker} let go: ${stack(s.wakerStack)}`]
 	for (const s of sums)
-		groups.set(s.listed, [...groups.get(s.listed) || [], s])
+		addToList(groups, s.listed, s)
 	const all = byTime([...groups.values()].map(list => list.reduce(mergeWaits, noWaits({ list }))))
 	const rows = all.flatMap((g, i) => {
 		const parts = texts.map(text => partRows(g.list, text))

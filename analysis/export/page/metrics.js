@@ -5,6 +5,7 @@
 import { el } from './dom.js'
 import { makeMenu } from './choice.js'
 import { fixed, percent, seconds, secondsOfNs, waitPercent } from './format.js'
+import { totalOf } from './numbers.js'
 
 const sumNames = { cpu: 'CPU time', wait: 'Waits', total: 'Thread time' }
 
@@ -62,7 +63,7 @@ export function metricTotal(sums, metric) {
 	if (metric === 'wait')
 		return sums.totalWait
 	if (isCount(metric))
-		return sums.ofCount(metric).reduce((a, b) => a + b, 0)
+		return totalOf(sums.ofCount(metric))
 	return metric === 'total' ? sums.total : sums.ofState(Number(metric.slice(1))).total
 }
 

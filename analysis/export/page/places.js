@@ -9,6 +9,7 @@ import { countSums } from './counts.js'
 import { outermostOf, timesBy } from './tree.js'
 import { indexArray } from './decode.js'
 import { eachEvent } from './walk.js'
+import { totalOf } from './numbers.js'
 
 const PACK_EVENTS = 2 ** 18 // as in page_columns.c
 
@@ -19,13 +20,12 @@ export function makePlaces(data, loaded, failed) {
 }
 
 const uints = (bytes, n) => readUints(bytes, n, new Float64Array(n))
-const sum = values => values.reduce((a, b) => a + b, 0)
 
 // Each index of a node is that of a variant: {tree, pathNode, npaths} have the form that tree.js adds up.
 async function readPlaces(data, { places, later = [] }) {
 	const s = sections(await inflate(places[0])), names = parseBytes(s.plnm)
 	const perFunc = uints(s.plfn, data.funcs.length), ret = { ...readVariants(data, s, perFunc), ...await readLater(data, later) }
-	const n = ret.nplaces = sum(perFunc), funcOf = new Uint32Array(n)
+	const n = ret.nplaces = totalOf(perFunc), funcOf = new Uint32Array(n)
 	for (let f = 0, at = 0; f < perFunc.length; at += perFunc[f++])
 		funcOf.fill(f, at, at + perFunc[f])
 	ret.funcOf = funcOf
@@ -50,7 +50,7 @@ export function keying({ tree, place }, keys, n) {
 
 // The variants of node i are those from base[i] on.
 function readVariants(data, s, perFunc) {
-	const perNode = uints(s.vcnt, data.tree.n - 1), n = 1 + sum(perNode)
+	const perNode = uints(s.vcnt, data.tree.n - 1), n = 1 + totalOf(perNode)
 	const parents = uints(s.vpar, n - 1), places = uints(s.vplc, n - 1), firstOf = new Uint32Array(perFunc.length)
 	const base = new Uint32Array(data.tree.n), parent = new Uint32Array(n), place = new Uint32Array(n)
 	for (let f = 1; f < perFunc.length; f++)

@@ -3,10 +3,11 @@
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { chosenRange, eventFacts, makeFilter } from './filter.js'
+import { chosenRange, makeFilter, passesFilter } from './filter.js'
 import { countLost } from './marks.js'
 import { isFilteredByKind } from './store.js'
 import { eachEvent } from './walk.js'
+import { totalOf } from './numbers.js'
 
 // Returns the time in each state between state.from and state.to, and how long these threads were
 // alive in it (null: not recorded); perThread has the times by thread and state, and squares the sum of the squares of
@@ -30,7 +31,7 @@ export function clippedStates(data, state) {
 		if (!met[i])
 			return
 		const mine = per.subarray(i * NSTATES, (i + 1) * NSTATES), life = Math.max(0, Math.min(to, t.end) - Math.max(from, t.begin))
-		const cpu = mine.reduce((sum, v, s) => sum + (data.states[s].cpu ? v : 0), 0), waits = mine.reduce((a, b) => a + b) - cpu
+		const cpu = mine.reduce((sum, v, s) => sum + (data.states[s].cpu ? v : 0), 0), waits = totalOf(mine) - cpu
 		const scale = exact && cpu ? Math.max(0, life - waits) / cpu : 1
 		nthreads++
 		lives += life
@@ -79,15 +80,11 @@ function addReach(chunk, stateOf, lo, hi) {
 
 function addClipped(chunk, filter, addTo, lo, hi) {
 	const { from, to, per, met, stateOf, classUs, cpuPaths, strays } = addTo
-	const { thread, cls, path, cpu, base, time } = chunk
+	const { thread, cls, path, base, time } = chunk
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], s = stateOf[c]
 		const part = s < 0 ? -1 : clippedPart(chunk, i, from, to)
-		if (part < 0)
-			continue
-		if ((filter.thread && !filter.thread[thread[i]]) || (filter.cls && !filter.cls[c]) ||
-		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
-		    (filter.other && !filter.other(eventFacts(chunk, i))))
+		if (part < 0 || !passesFilter(filter, chunk, i))
 			continue
 		per[thread[i] * NSTATES + s] += part
 		classUs[c] += part

@@ -2,6 +2,7 @@
 // Samples: the times between two sample points, at which the recorder noted what was used.
 import { el } from './dom.js'
 import { cellShown } from './view_reports.js'
+import { addToList, firstWhere } from './numbers.js'
 
 // The sample points as samples {exp, number, begin, end, from, label}, by experiment and time; from and
 // label are the labels of both ends. The first point of a recording ends no sample: its begin is null.
@@ -22,18 +23,11 @@ export function sampleAt(data, exp, time) {
 	if (!data.samplesByExp) {
 		data.samplesByExp = new Map()
 		for (const s of samplesOf(data))
-			data.samplesByExp.set(s.exp, [...data.samplesByExp.get(s.exp) || [], s])
+			addToList(data.samplesByExp, s.exp, s)
 	}
 	const list = data.samplesByExp.get(exp) || []
-	let lo = 0, hi = list.length
-	while (lo < hi) {
-		const mid = (lo + hi) >> 1
-		if (time < list[mid].end || (mid && time === list[mid].end))
-			hi = mid
-		else
-			lo = mid + 1
-	}
-	return lo < list.length ? list[lo].number : -1
+	const at = firstWhere(0, list.length, k => time < list[k].end || (k && time === list[k].end))
+	return at < list.length ? list[at].number : -1
 }
 
 // --- panels: reports without headings, in groups of lines ---
@@ -42,7 +36,7 @@ export function sampleAt(data, exp, time) {
 export function panelsOf(report) {
 	const panels = new Map()
 	for (const r of report.rows)
-		panels.set(r[0], [...panels.get(r[0]) || [], r.slice(1)])
+		addToList(panels, r[0], r.slice(1))
 	return [...panels.values()]
 }
 

@@ -3,6 +3,7 @@
 // have them. They do not come from events. Times are nanoseconds, and exact below 2^53.
 import { makeFilter } from './filter.js'
 import { inflate, parseBytes, reader, sections } from './pack.js'
+import { hasRange } from './store.js'
 
 // The kinds of times, as page_snapshots.c numbers them, by state. The first is all CPU time; the last two are
 // the parts of it that --exact-user measured.
@@ -151,7 +152,7 @@ export function askedExps(data, state) {
 // The change of the state that moves the ends of its range to the nearest usage samples; null: there are none,
 // or the range begins and ends at such. Of several recordings that pass, it is the first one's.
 export function wholeSeconds(data, state) {
-	if (!hasSnapshots(data) || (state.from === null && state.to === null))
+	if (!hasSnapshots(data) || !hasRange(state))
 		return null
 	const e = askedExps(data, state)[0] || data.snaps.exps[0], [low, high] = limits(data.snaps, e), at = ns => Math.max(low, Math.min(high, nearestEdge(e, ns)))
 	let a = state.from === null ? low : at(state.from * 1000), b = state.to === null ? high : at(state.to * 1000)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Recorded calls of spans: what their lanes draw, and what is known of one.
 import { reader } from './pack.js'
+import { firstWhere } from './numbers.js'
 
 export const SPAN_FLAG = { returned: 1, threadEnd: 2, exec: 4, left: 8, openStart: 16, openEnd: 32 }
 
@@ -61,15 +62,7 @@ function layOut(lane) {
 
 // The index of the first call of a lane that may reach a time (nanoseconds).
 function firstFrom(lane, time) {
-	let lo = 0, hi = lane.length
-	while (lo < hi) {
-		const mid = (lo + hi) >> 1
-		if (lane[mid].begin < time - lane.longest)
-			lo = mid + 1
-		else
-			hi = mid
-	}
-	return lo
+	return firstWhere(0, lane.length, k => lane[k].begin >= time - lane.longest)
 }
 
 // Calls fn(call) for the calls of a thread that overlap a range in microseconds.

@@ -81,6 +81,8 @@ export function isFilteredByKind(state) {
 	return ['states', 'reasons', 'cpus', 'func', 'expr'].some(key => isSet(state[key]))
 }
 
+export const hasRange = ({ from, to }) => from !== null || to !== null
+
 export function clearedFilter() {
 	return Object.fromEntries(filterKeys.map(key => [key, defaults[key]]))
 }

@@ -7,6 +7,7 @@ import { ofOneState } from './aggregate.js'
 import { isCount } from './metrics.js'
 import { HEAP_PACKET, addedTo } from './counts.js'
 import { eachEvent } from './walk.js'
+import { totalOf } from './numbers.js'
 
 export const PARTS = ['cpu', 'wait', 'squares'] // sums by path; squares: the variance of waits
 
@@ -45,7 +46,7 @@ export function gatherVariances(data, state, metric, ofWait, n = data.npaths, ke
 			ret.squares[path] += ofWait(data, chunk, i)
 		}
 	})
-	ret.totalCpu = ret.cpu.reduce((a, b) => a + b, 0)
+	ret.totalCpu = totalOf(ret.cpu)
 	return ret
 }
 

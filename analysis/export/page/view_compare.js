@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Compares two experiments, or two ranges of time, by function: as a table and as a flame graph.
-import { el, fill, unread } from './dom.js'
+import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { comparedRows, functionKeys, makeComparison, sameSides, sideFilter } from './compare.js'
@@ -8,7 +8,7 @@ import { sidesOf } from './compare.js'
 import { makeCompareFlame } from './compare_flame.js'
 import { makeSideControls, sideLetters, sideText } from './compare_sides.js'
 import { filterCommand } from './filter.js'
-import { filterKeys } from './store.js'
+import { filterKeys, hasRange } from './store.js'
 import { isCount, metricName } from './metrics.js'
 import { fixed, msecOfNs, secondsOfNs, signed } from './format.js'
 
@@ -85,7 +85,7 @@ function makeChoiceButtons(page, id) {
 function comparisonNotes(v, sides) {
 	const { data, state } = v.page
 	if (sameSides(sides))
-		return ['A and B are the same. ' + (state.from === null && state.to === null ? 'Drag a range over the timeline and press' : 'Press') +
+		return ['A and B are the same. ' + (hasRange(state) ? 'Press' : 'Drag a range over the timeline and press') +
 			' “Range to A”. Then drag the range to compare it with.']
 	if (!v.c)
 		return [unread(v.page)]
@@ -128,7 +128,7 @@ function showComparison(v) {
 	v.sides.forEach((s, i) => s.update(sides[i]))
 	v.buttons.forEach(b => b.update())
 	v.buttons[2].root.hidden = !asFlame
-	fill(v.notes, ...comparisonNotes(v, sides).map(text => el('span.hint', {}, text + ' ')))
+	fill(v.notes, ...comparisonNotes(v, sides).map(text => hint(text + ' ')))
 	v.table.root.hidden = asFlame || !v.c
 	v.flame.root.hidden = !asFlame || !v.c
 	if (v.c && asFlame)

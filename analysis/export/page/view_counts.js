@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counters, data objects and I/O under the page's filter, as er_print lists them. What cannot be added up here
 // is a report of er_print.
-import { el, fill, unread } from './dom.js'
+import { el, fill, hint, unread } from './dom.js'
 import { makeTable } from './table.js'
 import { addCounts, amount } from './counts.js'
 import { eachEvent } from './walk.js'
@@ -9,6 +9,7 @@ import { extraColumns, metricForm, metricsOf, pathTimes } from './metrics.js'
 import { functionTimes } from './tree.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
+import { totalOf } from './numbers.js'
 
 export const MHWC = 7, IO = 19 // kinds of packets
 export const sortedBy = (rows, value) => rows.sort((a, b) => value(b) - value(a))
@@ -29,7 +30,7 @@ export function showRows(page, part, command, columns, rows, open) {
 }
 
 export const showUnread = (page, part) => {
-	fill(part.notes, el('span.hint', {}, unread(page)))
+	fill(part.notes, hint(unread(page)))
 	fill(part.box)
 }
 
@@ -37,7 +38,7 @@ export const showUnread = (page, part) => {
 
 function showFunctions(page, part, command) {
 	const { data, sums } = page, shown = metricsOf(data).filter(m => m.id === 'cpu' || m.counter)
-	const times = shown.map(m => functionTimes(data, pathTimes(sums, m.id))), whole = shown.map(m => pathTimes(sums, m.id).reduce((a, b) => a + b, 0))
+	const times = shown.map(m => functionTimes(data, pathTimes(sums, m.id))), whole = shown.map(m => totalOf(pathTimes(sums, m.id)))
 	const row = (key, of, more) => ({ key, ...more, extra: Object.fromEntries(shown.map((m, i) => [m.id, of(i)])) })
 	const rows = data.funcs.map((_, f) => row(f, i => ({ excl: times[i].excl[f], incl: times[i].incl[f] }))).filter(r => Object.values(r.extra).some(x => x.incl))
 	const columns = [...extraColumns(page, { excl: 'Excl. ', incl: 'Incl. ' }, shown), { id: 'name', title: 'Function', left: true, text: r => r.key < 0 ? '<Total>' : data.funcs[r.key] }]

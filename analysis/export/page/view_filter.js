@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The filter in words: what is on, how to remove it, an expression that can be typed, and the
 // command for the same in er_print.
-import { copyText, el, fill, when } from './dom.js'
+import { copyText, el, fill, hint, when } from './dom.js'
 import { clearedFilter, isFiltered } from './store.js'
 import { filterCommand, filterParts, stackClause } from './filter.js'
 import { parseExpression } from './expression.js'
@@ -82,7 +82,7 @@ export function makeFilterBar(root, page) {
 				el('button.chip', { title: text + '\nA click removes this filter.', ariaLabel: 'Remove filter ' + text,
 					onclick: () => page.store.set(patch) }, el('span', {}, text), ' ×')))
 			if (!isFiltered(state))
-				chips.append(el('span.hint', {}, 'Everything is shown. Drag over the timeline for a range; click a name or a state to look at it.'))
+				chips.append(hint('Everything is shown. Drag over the timeline for a range; click a name or a state to look at it.'))
 			if (parts.length + (state.expr ? 1 : 0) > 1)
 				chips.append(el('button.chip.clear', { onclick: () => page.store.set(clearedFilter()) }, 'Clear all'))
 			expression.update(page)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The flame graph: callees below callers, or callers below callees ("leaf up"). With a function
 // chosen for the sandwich, its callers are above it and its callees below.
-import { el, fill, when } from './dom.js'
+import { el, fill, hint, when } from './dom.js'
 import { makeFlame } from './flame.js'
 import { bottomUp, calleesOf, nodeTimes, topDown } from './tree.js'
 import { metricForm, metricName, metricTotal, pathTimes } from './metrics.js'
@@ -123,7 +123,7 @@ function showCrumbs(f) {
 		button('Sandwich', f.sandwich !== null, () => { f.sandwich = state.selected; build(f) },
 			f.sandwich === null && state.selected === null ? 'Select a function first: its callers are above it, callees below' : 'Callers above the selected function, callees below'),
 		search,
-		el('span.hint', {}, f.matched ? `${f.form.share(f.matched.sum, f.whole)} % match, ${f.form.words(f.matched.sum)}` : ''),
+		hint(f.matched ? `${f.form.share(f.matched.sum, f.whole)} % match, ${f.form.words(f.matched.sum)}` : ''),
 		f.graph.zoom.length && f.sandwich === null ? button('Whole graph', false, () => { f.graph.zoom = []; build(f) }) : null,
 	].filter(Boolean))
 	if (f.sandwich === null && state.selected === null)
@@ -131,5 +131,5 @@ function showCrumbs(f) {
 	if (had)
 		search.focus()
 	if (f.sandwich !== null)
-		f.path.append(el('span.hint', {}, 'of ' + data.funcs[f.sandwich]))
+		f.path.append(hint('of ' + data.funcs[f.sandwich]))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Memory under the page's filter, as er_print lists it: leaks, allocations and the peak by stack, memory in use over time,
 // and numbers of allocations by size.
-import { el, fill } from './dom.js'
+import { el, fill, hint } from './dom.js'
 import { secondsOfNs } from './format.js'
 import { allocationSums, allocationVariances, heldAtPeak, highestPeak, memoryOverTime, passingCalls, temporaryCalls } from './heap.js'
 import { placeSums } from './places.js'
@@ -10,6 +10,7 @@ import { isFiltered } from './store.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
 import { ioChoices, made, numberLine, rangeLines, rangeOf, showRows, showUnread, sortedBy, valueColumns } from './view_counts.js'
+import { totalOf } from './numbers.js'
 
 // Nothing at all is no estimate.
 const marked = v => (Number(v) ? '~' : '') + v
@@ -47,10 +48,9 @@ function stackRows({ data }, places, found, label) {
 function stackErrors({ data, state, heap }, { base, npaths }, command) {
 	const keyOf = (chunk, i) => base[data.pathNode[chunk.path[i]]] + chunk.variant[i]
 	const all = heap.sampled && allocationVariances(data, state, heap.get(), npaths, keyOf), variances = all && all[command === 'leaks' ? 'leaked' : 'allocated']
-	return all ? v => Math.sqrt(v < 0 ? sumOf(variances) : variances[v]) : () => 0
+	return all ? v => Math.sqrt(v < 0 ? totalOf(variances) : variances[v]) : () => 0
 }
 
-const sumOf = values => values.reduce((a, b) => a + b, 0)
 
 const byBytes = found => sortedBy(sortedBy(found, r => r.values[0]), r => r.values[1])
 const totalRow = (values, error) => ({ key: -1, name: '<Total>', values, error, first: Infinity })
@@ -65,9 +65,9 @@ function showStacks(page, part, command) {
 			found.push({ v, values: of.map(s => s[v]), error: errorOf(v) })
 	}
 	const [n, bytes] = valueColumns(page, ids.map(id => data.metrics.find(m => m.id === id)))
-	showRows(page, part, command, stackColumns(page, n, bytes, bytes.title), [totalRow(of.map(sumOf), errorOf(-1)), ...stackRows(page, places, byBytes(found), label)])
+	showRows(page, part, command, stackColumns(page, n, bytes, bytes.title), [totalRow(of.map(totalOf), errorOf(-1)), ...stackRows(page, places, byBytes(found), label)])
 	if (heap.sampled)
-		part.notes.append(el('span.hint', {}, HEAP_ESTIMATE + ' Counts are those of the sample.'))
+		part.notes.append(hint(HEAP_ESTIMATE + ' Counts are those of the sample.'))
 }
 
 // --- in use at the peak, by stack ---
@@ -98,10 +98,10 @@ function showPeak(page, part, command) {
 	if (!calls || !places)
 		return showUnread(page, part)
 	const { peak, blocks } = heldAtPeak(calls, passingCalls(data, state, calls).passed), error = ({ variance }) => Math.sqrt(Math.max(0, variance))
-	const found = heldByStack(page, places, blocks).map(s => ({ ...s, error: error(s) })), variance = sumOf(found.map(s => s.variance))
+	const found = heldByStack(page, places, blocks).map(s => ({ ...s, error: error(s) })), variance = totalOf(found.map(s => s.variance))
 	const [n, bytes] = ['Blocks', 'Bytes'].map((title, i) => ({ id: title, title: title + ' In Use', width: '9.5em', value: r => r.values ? r.values[i] : -Infinity, text: r => r.values ? String(r.values[i]) : '' }))
-	showRows(page, part, command, stackColumns(page, n, bytes, 'Bytes'), [totalRow([0, 1].map(i => sumOf(found.map(s => s.values[i]))), error({ variance })), ...stackRows(page, places, byBytes(found), 'Stack')])
-	part.notes.append(el('span.hint', {}, peakNotes(page, peak)))
+	showRows(page, part, command, stackColumns(page, n, bytes, 'Bytes'), [totalRow([0, 1].map(i => totalOf(found.map(s => s.values[i]))), error({ variance })), ...stackRows(page, places, byBytes(found), 'Stack')])
+	part.notes.append(hint(peakNotes(page, peak)))
 }
 
 // --- memory in use ---
@@ -117,7 +117,7 @@ function showMemory(page, part, command) {
 	const { passed } = passingCalls(data, state, calls), rows = memoryOverTime(calls, passed)
 	showRows(page, part, command, [{ id: 'time', title: 'Time', unit: 'sec.', width: '7em', value: r => r.time, text: r => secondsOfNs(r.time) }, bytesColumn('bytes', 'In Use', sampled),
 		...sampled && state.errors ? [bytesColumn('error', 'Std. Error')] : [], bytesColumn('highest', 'Highest', sampled), { ...bytesColumn('allocated', 'Allocated', sampled), width: null }], rows)
-	part.notes.append(el('span.hint', {}, sampled ? HEAP_ESTIMATE : `Temporary allocations: ${temporaryCalls(calls, passed)}. ` +
+	part.notes.append(hint(sampled ? HEAP_ESTIMATE : `Temporary allocations: ${temporaryCalls(calls, passed)}. ` +
 		'Each was freed by its thread before this thread made another one.'))
 }
 

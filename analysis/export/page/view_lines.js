@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Source lines and pcs by exclusive and inclusive time, as er_print -lines and -pcs, under the page's filter.
-import { el, fill, unread } from './dom.js'
+import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { placeSums, placeTimes } from './places.js'
@@ -23,7 +23,7 @@ export const linesView = {
 			update({ data, state, sums }) {
 				const kind = state.by.lines === 'pcs' ? 'pcs' : 'lines', p = places.get()
 				choice.update(kind)
-				fill(notes, p ? '' : el('span.hint', {}, places.known ? unread(page) :
+				fill(notes, p ? '' : hint(places.known ? unread(page) :
 					'The file was written with --redact, which leaves lines out.'))
 				if (!p)
 					return

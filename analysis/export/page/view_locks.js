@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // User locks, under the page's filter; and the report of er_print, which also has lengths of waits, and locks that were only taken.
-import { el, fill, unread } from './dom.js'
+import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { seconds } from './format.js'
@@ -26,14 +26,14 @@ export const locksView = {
 					showReport(page, part, 'locks')
 					return
 				}
-				fill(part.notes, places ? '' : el('span.hint', {}, unread(page)))
+				fill(part.notes, places ? '' : hint(unread(page)))
 				fill(part.box, places ? table.root : '')
 				if (!places)
 					return
 				const { rows, idle } = lockRows(data, state, places)
 				whole = rows[0].us
 				if (idle)
-					part.notes.append(el('span.hint', {}, `Left out: ${seconds(idle)} sec. in which threads of language runtimes waited for work or slept.`))
+					part.notes.append(hint(`Left out: ${seconds(idle)} sec. in which threads of language runtimes waited for work or slept.`))
 				table.setColumns(columns())
 				table.show(rows, { sort: state.sort.locks, keepOrder: !state.sort.locks })
 			},

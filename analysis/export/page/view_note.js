@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A note above the views: that the filter excludes everything, and how tables count waits at the ends of a range.
 import { el, fill } from './dom.js'
-import { clearedFilter, isFiltered } from './store.js'
+import { clearedFilter, hasRange, isFiltered } from './store.js'
 import { eachEvent } from './walk.js'
 
 // Tabs of the whole recording.
@@ -27,7 +27,7 @@ function timeOfTab({ data, state, sums }) {
 // How tables count waits, if something of a range passes that does not end in it.
 function aboutEnds(page, excluded) {
 	const { data, state, clipped } = page, us = excluded ? 0 : timeOfTab(page)
-	if ((state.from === null && state.to === null) || !data.whole || us === undefined || !clipped || !clipped.nthreads)
+	if (!hasRange(state) || !data.whole || us === undefined || !clipped || !clipped.nthreads)
 		return ''
 	return 'Tables count a wait in whole where it ends, as er_print does; the bar above counts what is in the range.' +
 		(us ? '' : ' Nothing of this table ends in the range: read the lines above the timeline, or move the end of the range behind the wait.')

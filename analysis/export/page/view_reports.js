@@ -3,7 +3,7 @@
 // recording. The page's filter does not apply to them.
 import { inflate, parseBytes, sections } from './pack.js'
 import { lazyPart } from './lazy.js'
-import { el, fill, unread } from './dom.js'
+import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
@@ -99,7 +99,7 @@ export function wholeNotes({ data, state, store }, said, command) {
 	const all = `${said} of ${data.filter ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
 	const text = `er_print ${filterCommand(data, state)} -${command}`
 	if (!command || !isFiltered(state))
-		return [el('span.hint', {}, all)]
+		return [hint(all)]
 	return [el('span.beyond', {}, all), el('button', { onclick: () => store.set(clearedFilter()) }, 'Clear the filter'), ' ',
 		...data.filter ? [] : [el('code', {}, text), ' ', copyButton(() => text), ' ']]
 }
@@ -126,7 +126,7 @@ export function showReport(page, part, command) {
 		part.box.append(table.root)
 		table.show(reportRows(report), { sort: page.state.sort[id], keepOrder: !page.state.sort[id] })
 	}
-	part.notes.append(...wholeNotes(page, `As er_print -${command},`, unfiltered.includes(command) ? '' : command), ...report.notes.map(n => el('span.hint', {}, n + ' ')))
+	part.notes.append(...wholeNotes(page, `As er_print -${command},`, unfiltered.includes(command) ? '' : command), ...report.notes.map(n => hint(n + ' ')))
 }
 
 // A view of one report, or of several: choices are [command, text of the button]; and, of one that is made here and

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Annotated source and disassembly, as er_print shows them, under the page's filter.
-import { el, fill, unread } from './dom.js'
+import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { extraMetrics, isCount, metricForm, metricName, pathTimes } from './metrics.js'
 import { keying, placeSums, placeTimes } from './places.js'
 import { exclusiveTimes } from './tree.js'
 import { timeColumns, timeRows } from './view_functions.js'
+import { addToList, totalOf } from './numbers.js'
 
 // The function whose code is shown: the selected one, or the first that has code.
 function shownFunc(page, code, kind) {
@@ -19,7 +20,7 @@ const otherKind = kind => kind === 'source' ? 'disasm' : 'source'
 // The share of the chosen metric's time that was spent in functions that have code here.
 function shareWithCode({ data, state, sums }, code, kind) {
 	const us = pathTimes(sums, state.metric), excl = exclusiveTimes(data, us)
-	return metricForm(data, state.metric).share(code.funcs.reduce((sum, f) => sum + (f[kind] < 0 ? 0 : excl[f.func]), 0), us.reduce((a, b) => a + b, 0))
+	return metricForm(data, state.metric).share(code.funcs.reduce((sum, f) => sum + (f[kind] < 0 ? 0 : excl[f.func]), 0), totalOf(us))
 }
 
 function note(page, code, kind, read) {
@@ -90,14 +91,14 @@ function pickOptions(page, funcs, shown) {
 	const about = page.reports.get('fsummary'), byFile = new Map()
 	for (const g of funcs) {
 		const file = about && about.rows[g.func][2] || ''
-		byFile.set(file, [...byFile.get(file) || [], el('option', { value: g.func, selected: g === shown }, page.data.funcs[g.func])])
+		addToList(byFile, file, el('option', { value: g.func, selected: g === shown }, page.data.funcs[g.func]))
 	}
 	return [...byFile].flatMap(([file, options]) => file ? el('optgroup', { label: file }, ...options) : options)
 }
 
 function showCode(page, part, code, kind) {
 	const places = code && page.places.get(), f = places && shownFunc(page, code, kind), report = f && code.reports[f[kind]]
-	fill(part.notes, ...[note(page, code, kind, places), ...report ? report.notes : []].map(n => el('span.hint', {}, n + ' ')))
+	fill(part.notes, ...[note(page, code, kind, places), ...report ? report.notes : []].map(n => hint(n + ' ')))
 	fill(part.pick, ...pickOptions(page, code ? code.funcs.filter(g => g[kind] >= 0) : [], f))
 	const fresh = part.shown !== report
 	part.shown = report

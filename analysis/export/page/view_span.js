@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The view of spans: er_print's report, and the slowest calls. Details of one call: when and how long, its
 // times by state, its arguments, and the way to the slowest call of its name. Texts of calls are not in the page.
-import { dot, el, fill } from './dom.js'
+import { dot, el, fill, hint } from './dom.js'
 import { duration, moment, percent } from './format.js'
 import { stateColor } from './colors.js'
 import { literal } from './filter.js'
@@ -105,7 +105,7 @@ const slowestCalls = {
 			fill(part.box, part.calls.root)
 		part.calls.show(slowest.map(call => ({ key: call.index, call })), { sort: state.sort[id], keepOrder: !state.sort[id] })
 		fill(part.notes, ...wholeNotes(page, `The ${slowest.length} slowest`, ''),
-			el('span.hint', {}, 'Choose one to see its states, and its waits and stacks in the timeline.'))
+			hint('Choose one to see its states, and its waits and stacks in the timeline.'))
 	},
 }
 

@@ -8,6 +8,7 @@ import { makeTable } from './table.js'
 import { seconds } from './format.js'
 import { clockless, cpuNumbers } from './lanes.js'
 import { cpuStates } from './walk.js'
+import { totalOf } from './numbers.js'
 
 // KERNEL_CPU counts as SYSTEM.
 function merged11(us) {
@@ -42,7 +43,7 @@ export function statesTable(page, id, label, name, open, pick) {
 		show(rows, sort) {
 			for (const r of rows) {
 				merged11(r.us)
-				r.total = r.us.reduce((a, b) => a + b, 0)
+				r.total = totalOf(r.us)
 			}
 			const graph = page.state.by.form === 'graph', counted = rows.filter(r => !r.first)
 			form.update(graph ? 'graph' : 'text')

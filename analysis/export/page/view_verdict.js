@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where the time went: a bar of states, which add up to the time of the threads, and the
 // functions and waits with the most time, each with a link.
-import { dot, el, fill } from './dom.js'
-import { filterKeys, isFilteredByKind } from './store.js'
+import { dot, el, fill, hint } from './dom.js'
+import { filterKeys, hasRange, isFilteredByKind } from './store.js'
 import { clippedStates, topWaits } from './range.js'
 import { exactStates, whyEstimated } from './exact.js'
 import { hasSnapshots, wholeSeconds } from './snapshots.js'
@@ -13,13 +13,14 @@ import { reasonName } from './view_waits.js'
 import { chosenRange, makeFilter, wholeRanges } from './filter.js'
 import { countLost } from './marks.js'
 import { clockless } from './lanes.js'
+import { totalOf } from './numbers.js'
 
 export function makeVerdict(root, page) {
 	const bar = el('div.bar', { role: 'img' }), legend = el('div.legend'), what = el('div.what'), tops = el('div.tops')
 	root.append(what, bar, legend, tops)
 	return {
 		update({ data, state, sums }) {
-			const v = verdictOf(page), total = v.ns.reduce((a, b) => a + b, 0)
+			const v = verdictOf(page), total = totalOf(v.ns)
 			const lack = v.lives !== null && !isFilteredByKind(state) ? Math.max(0, v.lives - total) : 0
 			// In a range this is an estimate, which may be a little off at the ends.
 			const unknown = lack > total / 1000 ? lack : 0
@@ -27,7 +28,7 @@ export function makeVerdict(root, page) {
 			drawBar(bar, data, met, v.ns, total + unknown, unknown)
 			fill(legend, ...cpuSum(data, v, total + unknown), ...met.map(s => stateButton(page, s, v, total + unknown)))
 			if (unknown)
-				legend.append(el('span.hint', {}, `Not known ${secondsOfNs(Math.round(unknown))} s`))
+				legend.append(hint(`Not known ${secondsOfNs(Math.round(unknown))} s`))
 			fill(what, ...sentence(page, v, total), ...lacks(data, state, sums))
 			fill(tops, ...topLinks(page, data, state, v))
 		},
@@ -37,7 +38,7 @@ export function makeVerdict(root, page) {
 // The times by state in ns, and what is known of them: {ns, mark(state): estimated, error(state) in ns, lives,
 // nthreads}; `seconds` is what snapshots say (exact.js), `clipped` what events say of a range (range.js).
 function verdictOf(page) {
-	const { data, state, sums } = page, inRange = state.from !== null || state.to !== null
+	const { data, state, sums } = page, inRange = hasRange(state)
 	const clipped = data.whole && (inRange || hasSnapshots(data)) ? clippedOnce(page) : null
 	const seconds = clipped && exactStates(data, state, clipped)
 	if (seconds && (seconds.exact || !clipped.exact)) {
@@ -120,7 +121,7 @@ function sentence(page, v, total) {
 	if (clockless(page.data))
 		return ['The recording has no clock data, or the filter of the file leaves none: there are no times by state. Marks in the timeline are calls and events.']
 	const { data, state, sums } = page, threads = [' in ', el('b', {}, String(v.nthreads)), v.nthreads === 1 ? ' thread' : ' threads']
-	if (!v.clipped && state.from === null && state.to === null)
+	if (!v.clipped && !hasRange(state))
 		return [el('b', {}, secondsOfNs(Math.round(total)) + ' s'), ' of time', ...threads, sums.partial ? ' (still being read)' : '', ...exactness(page, v.seconds)]
 	const [from, to] = chosenRange(page)
 	if (v.seconds)
@@ -167,7 +168,7 @@ function lacks(data, state, sums) {
 // What the lines add up: of a range the parts of events that are inside. Where packets say more than the bar has,
 // as in a sample of waits, the lines are smaller by as much as it is.
 function lineTimes({ data, state, sums, clipped: range }, v) {
-	const clipped = data.whole && (state.from !== null || state.to !== null) ? range : null
+	const clipped = data.whole && hasRange(state) ? range : null
 	if (!clipped)
 		return { cpu: sums.cpu, classUs: sums.classUs, clipped, fit: () => 1 }
 	const kindOf = s => data.states[s].cpu ? -1 : s, most = clipped.length * clipped.nthreads, had = new Map(), shown = new Map()

@@ -2,7 +2,7 @@
 // Goes over the events that pass the filter, for sums that not every view needs.
 import { NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { eventFacts, makeFilter } from './filter.js'
+import { makeFilter, passesFilter } from './filter.js'
 
 // Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
 // columns of waits. With a mask of classes, for events of these only.
@@ -15,16 +15,13 @@ export function eachEvent(data, state, fn, classes = null) {
 }
 
 function eachOfPiece(data, chunk, filter, fn, from, to) {
-	const { thread, cls, path, cpu } = chunk, isWait = data.isWait
+	const { cls } = chunk, isWait = data.isWait
 	let row = waitRow(data, chunk, from)
 	for (let i = from; i < to; i++) {
 		const r = row
 		row += isWait[cls[i]]
-		if ((filter.cls && !filter.cls[cls[i]]) || (filter.thread && !filter.thread[thread[i]]) ||
-		    (filter.path && !filter.path[path[i]]) || (filter.cpus && !filter.cpus.has(cpu[i])) ||
-		    (filter.other && !filter.other(eventFacts(chunk, i))))
-			continue
-		fn(chunk, i, r)
+		if (passesFilter(filter, chunk, i))
+			fn(chunk, i, r)
 	}
 }
 
