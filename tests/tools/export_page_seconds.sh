@@ -75,7 +75,27 @@ async function cannot(t) {
 	}
 }
 
+// An expression about threads chooses threads. One that tests more keeps estimates, with errors.
+async function expressions(t) {
+	const ofExpr = (expr, range = '#from=250000&to=750000&') => `${range}expr=${encodeURIComponent(JSON.stringify(expr))}`, whole = ['-from', '250000us', '-to', '750000us']
+	for (const expr of ['PID >= 0', 'TID == 13', 'COMM == "worker" && !(TID == 14)'])
+		await equal(t, expr, 'w', ofExpr(expr), [...whole, '-filters', expr, '-exact_states', 'w.er'])
+	await equal(t, 'an expression without a range', 'w', ofExpr('PID == 12', '#'), ['-filters', 'PID == 12', '-exact_states', 'w.er'])
+	for (const expr of ['DURATION >= 100ms', 'COMM == "worker'])
+		await equal(t, `${expr} is refused`, 'w', ofExpr(expr), [...whole, '-exact_states', 'w.er'])
+	const page = await t.openPage(t.browser, 'w.html', { hash: ofExpr('TID IN (13, 14)', '#from=300000&to=340000&'), wait: 'body.seconds.decoded' }), typed = await shownTimes(page)
+	t.check('a part of a second of two threads: times have errors, and add up to it', Object.values(typed).some(time => / ±/.test(time)) &&
+		Math.abs(Object.entries(typed).reduce((sum, [name, time]) => sum + (name === 'CPU' ? 0 : Number(time.replace(/^~| .*/g, ''))), 0) - 0.08) < 0.003, JSON.stringify(typed))
+	await t.closePage(page)
+	for (const [expr, file] of [['STATE == USER_LOCK || PID == 12', 'w'], ['TRUE && STATE != SLEEP', 'w'], ['TRUE && STATE != SLEEP', 'none']]) {
+		const more = await t.openPage(t.browser, file + '.html', { hash: ofExpr(expr) }), times = await shownTimes(more)
+		t.check(`${file}, ${expr}: estimates with errors`, Object.values(times).every(time => /^~/.test(time)) && Object.values(times).filter(time => /^~[\d.]+ ±\d\.\d{3}$/.test(time)).length > 2, JSON.stringify(times))
+		await t.closePage(more)
+	}
+}
+
 module.exports = async t => {
+	await expressions(t)
 	const whole = ['-from', '250000us', '-to', '750000us']
 	await equal(t, 'whole recording', 'w', '', ['-exact_states', 'w.er'])
 	await equal(t, 'whole seconds', 'w', '#from=250000&to=750000', [...whole, '-exact_states', 'w.er'])

@@ -2,9 +2,8 @@
 // Adds up the events that pass a filter. All views show these sums. Times are microseconds;
 // they are whole, and exact below 2^53.
 import { NSTATES } from './data.js'
-import { isFiltered } from './store.js'
 import { countSums } from './counts.js'
-import { eventFacts, makeFilter, pathMask } from './filter.js'
+import { eventFacts, isFiltered, makeFilter, pathMask } from './filter.js'
 import { firstWhere, totalOf } from './numbers.js'
 
 // byPath has the CPU times of all paths, then their waits: cpu and wait are its halves.
@@ -22,9 +21,9 @@ function emptySums(data) {
 // small because some events, or objects that the filter needs, are not decoded yet.
 export function aggregate(data, state) {
 	const sums = emptySums(data)
-	if (!isFiltered(state))
+	if (!isFiltered(data, state))
 		addIndex(data, sums)
-	if (isFiltered(state))
+	if (isFiltered(data, state))
 		addEvents(data, state, sums)
 	else if (data.whole)
 		Object.assign(sums, classesOfAll(data, state))

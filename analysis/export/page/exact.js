@@ -2,8 +2,7 @@
 // The states of the filter's threads in its range, from the recorder's snapshots: exact in whole seconds, an estimate
 // with its error where the range begins or ends within one.
 import { NSTATES } from './data.js'
-import { makeFilter } from './filter.js'
-import { isFilteredByKind } from './store.js'
+import { isFilteredByKind, makeFilter } from './filter.js'
 import { KINDS, NKINDS, NSUMMED, USER, addSeconds, askedExps, divideRange, hasSnapshots, vagueTime } from './snapshots.js'
 import { addEventsToParts, divideTimes, makePart } from './estimate.js'
 import { addToList, totalOf } from './numbers.js'
@@ -15,8 +14,8 @@ export function whyEstimated(data, state) {
 		return 'no exact states of seconds were recorded'
 	if (snaps.why === 'size')
 		return 'the exact states of seconds had no room in the file: see --page-size'
-	if (snaps.why || isFilteredByKind(state))
-		return 'the exact states of seconds do not tell functions, reasons, CPUs or single states'
+	if (snaps.why || isFilteredByKind(data, state))
+		return 'the exact states of seconds are those of whole threads, and the filter leaves a part of their time'
 	const { thread } = makeFilter(data, state), met = data.threads.filter((t, i) => t.n && (!thread || thread[i]))
 	if (snaps.named && met.some(t => t.renamed))
 		return 'the file has only a part of a thread that had several names'

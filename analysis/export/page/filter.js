@@ -5,7 +5,7 @@ import { coarseAround } from './data.js'
 import { duration } from './format.js'
 import { parseExpression } from './expression.js'
 import { metricsOf } from './metrics.js'
-import { defaults, hasRange, isFilteredByKind } from './store.js'
+import { defaults, filterKeys, hasRange } from './store.js'
 
 // The range that the filter has, within the recording.
 export function chosenRange({ data, state }) {
@@ -15,28 +15,39 @@ export function chosenRange({ data, state }) {
 // Makes the filter of a state. In a mask, 1 passes and 0 does not. If everything passes, the
 // mask is null.
 export function makeFilter(data, state) {
+	const made = madeOf(data, state), byThread = !!made && made.by === 'thread'
 	return {
 		from: state.from === null ? -Infinity : state.from,
 		to: state.to === null ? Infinity : state.to,
-		thread: threadMask(data, state),
+		thread: threadMask(data, state, byThread ? made.mask : null),
 		cls: classMask(data, state),
 		path: state.func === null ? null : pathMask(data, state.func),
 		cpus: state.cpus.length ? new Set(state.cpus) : null,
-		...expressionTest(data, state.expr),
+		other: made && !byThread ? e => made.test(e) === 1 : null,
+		unread: !!made && made.unread,
 	}
 }
 
-// Returns the test that an expression makes of an event (eventFacts), or null if everything
-// passes; and whether it is not ready. An expression with an error filters nothing; the view of the filter shows the error.
-function expressionTest(data, text) {
-	const made = text ? parseExpression(data, text) : {}
-	return { other: made.test ? e => made.test(e) === 1 : null, unread: made.unread }
+// The condition of the expression; null: there is none, or one with an error, which filters nothing.
+function madeOf(data, { expr }) {
+	const made = expr && parseExpression(data, expr)
+	return made && !made.error ? made : null
+}
+
+// Whether anything is filtered.
+export function isFiltered(data, state) {
+	return filterKeys.some(key => key !== 'expr' && String(state[key]) !== String(defaults[key])) || !!madeOf(data, state)
+}
+
+// Whether it filters by more than a range and threads. An expression that tests only threads chooses threads.
+export function isFilteredByKind(data, state) {
+	const made = madeOf(data, state)
+	return ['states', 'reasons', 'cpus'].some(key => state[key].length) || state.func !== null || !!made && made.by !== 'thread'
 }
 
 // Whether it leaves a part of the threads' time, whose total is sampled. That of threads is exact.
 export function dividesThreads(data, state) {
-	const { expr } = state, made = expr && parseExpression(data, expr)
-	return hasRange(state) || isFilteredByKind({ ...state, expr: '' }) || !!made && !made.error && made.by !== 'thread'
+	return hasRange(state) || isFilteredByKind(data, state)
 }
 
 // Returns what an expression may depend on.
@@ -51,13 +62,14 @@ export function passesFilter({ cls, thread, path, cpus, other }, chunk, i) {
 		(!cpus || cpus.has(chunk.cpu[i])) && (!other || other(eventFacts(chunk, i)))
 }
 
-function threadMask(data, state) {
-	if (!state.processes.length && !state.threads.length && !state.cgroups.length && state.group === null)
+// `also`: the mask of an expression, or null.
+function threadMask(data, state, also) {
+	if (!state.processes.length && !state.threads.length && !state.cgroups.length && state.group === null && !also)
 		return null
 	const keys = new Set(state.processes), ids = new Set(state.threads), cgroups = new Set(state.cgroups)
 	const exps = new Set(data.experiments.filter(e => state.group === null || e.group === state.group).map(e => e.id))
 	return Uint8Array.from(data.threads, (t, i) => (!keys.size || keys.has(t.key)) && (!ids.size || ids.has(i)) &&
-		(!cgroups.size || cgroups.has(t.cgroup)) && exps.has(t.exp) ? 1 : 0)
+		(!cgroups.size || cgroups.has(t.cgroup)) && exps.has(t.exp) && (!also || also[i] === 1) ? 1 : 0)
 }
 
 function classMask(data, state) {
@@ -128,7 +140,7 @@ export function filterExpression(data, state) {
 		parts.push(`CGROUP IN (${state.cgroups.map(c => `"${literal(c)}"`).join(',')})`)
 	if (state.group !== null)
 		parts.push(`EXPGRID == ${state.group}`)
-	if (state.expr && !parseExpression(data, state.expr).error)
+	if (madeOf(data, state))
 		parts.push(state.expr)
 	if (state.func !== null)
 		parts.push(stackClause(data, state.func))

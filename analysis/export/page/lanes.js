@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The lanes of the timeline: a list of them, and the data that each one shows.
 import { firstAt } from './aggregate.js'
-import { isFilteredByKind } from './store.js'
+import { isFilteredByKind, makeFilter } from './filter.js'
 import { firstWhere } from './numbers.js'
 
 // Returns the lanes from top to bottom: {kind: 'group' | 'cpu' | 'thread' | 'spans', name, …}. A closed
@@ -9,18 +9,14 @@ import { firstWhere } from './numbers.js'
 // name of the process, and `key`. A range of time hides no lanes, so that threads that slept through
 // it are shown.
 export function makeLanes(data, state, closed, sums) {
-	const lanes = [], byKind = isFilteredByKind(state) || state.cgroups.length || state.group !== null
-	const cpus = cpuNumbers(data)
-	const only = new Set(state.threads), processes = new Set(state.processes)
+	const lanes = [], cpus = cpuNumbers(data), { thread } = makeFilter(data, state), met = clockless(data) || !isFilteredByKind(data, state)
 	if (cpus.length && state.lanes !== 'threads') {
 		lanes.push({ kind: 'group', key: 'cpus', name: 'CPUs', count: cpus.length, threads: null })
 		if (!closed.has('cpus'))
 			cpus.forEach(cpu => lanes.push({ kind: 'cpu', cpu, name: 'CPU ' + cpu }))
 	}
 	for (const p of state.lanes === 'cpus' ? [] : data.processes) {
-		if (processes.size && !processes.has(p.key))
-			continue
-		const threads = p.threads.filter(t => (!only.size || only.has(t)) && (!byKind || clockless(data) || sums.threads[t]))
+		const threads = p.threads.filter(t => (!thread || thread[t]) && (met || sums.threads[t]))
 		if (!threads.length)
 			continue
 		if (p.pid && p.threads.length === 1) {

@@ -3,29 +3,29 @@
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { chosenRange, makeFilter, passesFilter } from './filter.js'
+import { chosenRange, isFilteredByKind, makeFilter, passesFilter } from './filter.js'
 import { countLost } from './marks.js'
-import { isFilteredByKind } from './store.js'
+import { varianceBySampling } from './variance.js'
 import { eachEvent } from './walk.js'
 import { totalOf } from './numbers.js'
 
 // Returns the time in each state between state.from and state.to, and how long these threads were
-// alive in it (null: not recorded); perThread has the times by thread and state, and squares the sum of the squares of
-// CPU samples. If all waits were recorded, the rest of a thread's life is its CPU time: `exact`
+// alive in it (null: not recorded); perThread has the times by thread and state, squares the sum of the squares of
+// CPU samples, and variance that of each state by sampling. If all waits were recorded, the rest of a thread's life is its CPU time: `exact`
 // says so. Only how much of it was user time is an estimate. classUs and cpuPaths have the times by class, and of CPU samples by path;
 // strays are the waits [chunk, i] that are partly inside, but end outside.
 export function clippedStates(data, state) {
 	const filter = makeFilter(data, { ...state, from: null, to: null })
 	const [from, to] = chosenRange({ data, state })
 	const us = new Float64Array(NSTATES), per = new Float64Array(data.nthreads * NSTATES), met = new Uint8Array(data.nthreads)
-	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { from, to, per, met, stateOf, squares: 0, cpu: Uint8Array.from(data.states, s => s.cpu ? 1 : 0),
+	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { data, from, to, per, met, stateOf, squares: 0, variance: new Float64Array(NSTATES), cpu: Uint8Array.from(data.states, s => s.cpu ? 1 : 0),
 		classUs: new Float64Array(data.classes.length), cpuPaths: new Float64Array(data.npaths), strays: [] }
 	for (const chunk of data.chunks) {
 		const { before, after } = reachOf(chunk, stateOf)
 		inPieces(firstAt(chunk, from - after), firstAt(chunk, to + before), (lo, hi) => addClipped(chunk, filter, addTo, lo, hi))
 	}
 	const known = data.threads.every((t, i) => !met[i] || t.end > 0)
-	const exact = data.complete && known && !isFilteredByKind(state) && !countLost(data, { ...filter, from, to })
+	const exact = data.complete && known && !isFilteredByKind(data, state) && !countLost(data, { ...filter, from, to })
 	let lives = 0, nthreads = 0
 	data.threads.forEach((t, i) => {
 		if (!met[i])
@@ -39,8 +39,20 @@ export function clippedStates(data, state) {
 	})
 	us[1] += us[11]
 	us[11] = 0
-	const { squares, classUs, cpuPaths, strays } = addTo
-	return { us, nthreads, exact, lives: known ? lives : null, from, to, length: to - from, perThread: per, squares, classUs, cpuPaths, strays }
+	addTo.variance[1] += addTo.variance[11]
+	const { squares, variance, classUs, cpuPaths, strays } = addTo
+	return { us, nthreads, exact, lives: known ? lives : null, from, to, length: to - from, perThread: per, squares, variance, classUs, cpuPaths, strays }
+}
+
+// The standard errors by state of such times that are not exact. Remainders are not in them, since their place in time is not
+// known: their share of the thread's life may be missing.
+export function clippedErrors(data, state, { from, to, variance }) {
+	const missing = new Float64Array(NSTATES)
+	eachEvent(data, { ...state, from: null, to: null }, (chunk, i) => {
+		const { begin, end } = data.threads[chunk.thread[i]].end ? data.threads[chunk.thread[i]] : data
+		missing[data.classes[chunk.cls[i]].state] += chunk.weight[i] * Math.max(0, Math.min(to, end) - Math.max(from, begin)) / (end - begin || 1)
+	}, Uint8Array.from(data.classes, c => c.flags & FLAG.rest ? 1 : 0))
+	return variance.map((v, s) => Math.sqrt(v + missing[s] ** 2))
 }
 
 // How far the time that an event represents goes on after its end. A sampled wait stands for others before and
@@ -89,8 +101,9 @@ function addClipped(chunk, filter, addTo, lo, hi) {
 		per[thread[i] * NSTATES + s] += part
 		classUs[c] += part
 		met[thread[i]] = 1
+		addTo.variance[s] += addTo.cpu[s] ? part ** 2 : part && varianceBySampling(addTo.data, chunk, i) * (part / chunk.weight[i]) ** 2
 		if (addTo.cpu[s]) {
-			addTo.squares += part * part
+			addTo.squares += part ** 2
 			cpuPaths[path[i]] += part
 		} else if (base + time[i] < from || base + time[i] >= to) {
 			strays.push([chunk, i])

@@ -70,17 +70,6 @@ function alone(patch) {
 	return ret
 }
 
-const isSet = v => Array.isArray(v) || typeof v === 'string' ? v.length > 0 : v !== null
-
-export function isFiltered(state) {
-	return filterKeys.some(key => isSet(state[key]))
-}
-
-// Whether it filters by more than a range and threads.
-export function isFilteredByKind(state) {
-	return ['states', 'reasons', 'cpus', 'func', 'expr'].some(key => isSet(state[key]))
-}
-
 export const hasRange = ({ from, to }) => from !== null || to !== null
 
 export function clearedFilter() {

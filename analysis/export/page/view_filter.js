@@ -2,8 +2,8 @@
 // The filter in words: what is on, how to remove it, an expression that can be typed, and the
 // command for the same in er_print.
 import { copyText, el, fill, hint, when } from './dom.js'
-import { clearedFilter, isFiltered } from './store.js'
-import { filterCommand, filterParts, stackClause } from './filter.js'
+import { clearedFilter } from './store.js'
+import { filterCommand, filterParts, isFiltered, stackClause } from './filter.js'
 import { parseExpression } from './expression.js'
 
 // A name with numbers and ranges, such as "CPUID 1-3,5", is short for an expression.
@@ -23,8 +23,8 @@ function makeExpression(page) {
 	field.setAttribute('aria-describedby', error.id)
 	const show = text => {
 		const made = text ? parseExpression(page.data, text) : {}
-		const { expr } = page.state
-		error.textContent = !made.error ? '' : text === expr ? made.error : `${made.error} ${expr ? `Still in force: ${expr}` : 'It filters nothing.'}`
+		const { expr } = page.state, inForce = text !== expr && expr && !parseExpression(page.data, expr).error
+		error.textContent = !made.error ? '' : `${made.error} ${inForce ? `Still in force: ${expr}` : 'It filters nothing.'}`
 		error.hidden = !made.error
 		field.setAttribute('aria-invalid', String(!!made.error))
 		return made
@@ -81,7 +81,7 @@ export function makeFilterBar(root, page) {
 			fill(chips, ...parts.map(([text, patch]) =>
 				el('button.chip', { title: text + '\nA click removes this filter.', ariaLabel: 'Remove filter ' + text,
 					onclick: () => page.store.set(patch) }, el('span', {}, text), ' ×')))
-			if (!isFiltered(state))
+			if (!isFiltered(data, state))
 				chips.append(hint('Everything is shown. Drag over the timeline for a range; click a name or a state to look at it.'))
 			if (parts.length + (state.expr ? 1 : 0) > 1)
 				chips.append(el('button.chip.clear', { onclick: () => page.store.set(clearedFilter()) }, 'Clear all'))
@@ -89,7 +89,7 @@ export function makeFilterBar(root, page) {
 			compose.update(page)
 			command.textContent = 'er_print ' + filterCommand(data, state)
 			command.title = command.textContent + '\nshows the same numbers.'
-			command.hidden = copy.hidden = !isFiltered(state)
+			command.hidden = copy.hidden = !isFiltered(data, state)
 		},
 	}
 }

@@ -2,11 +2,12 @@
 // The sentences of er_print -findings. Each has its figure, the standard error, and a link that
 // shows the data.
 import { el, fill } from './dom.js'
-import { clearedFilter, isFiltered } from './store.js'
+import { clearedFilter } from './store.js'
 import { seconds } from './format.js'
 import { clockless } from './lanes.js'
 import { locksView } from './view_locks.js'
 import { wholeNotes } from './view_reports.js'
+import { isFiltered } from './filter.js'
 
 // Returns the numbers of named values, from a list such as "WAIT_CPU" or "DISK, WRITEBACK".
 function numbersOf(list, names) {
@@ -57,7 +58,7 @@ export const findingsView = {
 		root.append(notes, el('div.text', { tabIndex: 0 }, list))
 		return {
 			update({ data, state }) {
-				fill(notes, ...isFiltered(state) ? wholeNotes(page, 'The findings are', 'findings') : [])
+				fill(notes, ...isFiltered(data, state) ? wholeNotes(page, 'The findings are', 'findings') : [])
 				fill(list, ...data.findings.map(f => finding(page, f)))
 			},
 		}

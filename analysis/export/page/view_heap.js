@@ -6,11 +6,11 @@ import { secondsOfNs } from './format.js'
 import { allocationSums, allocationVariances, heldAtPeak, highestPeak, memoryOverTime, passingCalls, temporaryCalls } from './heap.js'
 import { placeSums } from './places.js'
 import { eachEvent } from './walk.js'
-import { isFiltered } from './store.js'
 import { panelNode } from './samples.js'
 import { reportsView } from './view_reports.js'
 import { ioChoices, made, numberLine, rangeLines, rangeOf, showRows, showUnread, sortedBy, valueColumns } from './view_counts.js'
 import { totalOf } from './numbers.js'
+import { isFiltered } from './filter.js'
 
 // Nothing at all is no estimate.
 const marked = v => (Number(v) ? '~' : '') + v
@@ -88,9 +88,9 @@ function heldByStack({ data, state }, places, blocks) {
 	return [...ret.values()]
 }
 
-function peakNotes({ state, heap: { sampled } }, peak) {
+function peakNotes({ data, state, heap: { sampled } }, peak) {
 	return (peak ? `The peak was at ${secondsOfNs(peak.peakTime)} seconds in process ${peak.pid} (experiment ${peak.id}). ` : '') +
-		(peak && isFiltered(state) ? 'Only calls that pass the filter count. ' : '') + (sampled ? HEAP_ESTIMATE + ' Blocks are those of the sample.' : '')
+		(peak && isFiltered(data, state) ? 'Only calls that pass the filter count. ' : '') + (sampled ? HEAP_ESTIMATE + ' Blocks are those of the sample.' : '')
 }
 
 function showPeak(page, part, command) {

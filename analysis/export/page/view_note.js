@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A note above the views: that the filter excludes everything, and how tables count waits at the ends of a range.
 import { el, fill } from './dom.js'
-import { clearedFilter, hasRange, isFiltered } from './store.js'
+import { clearedFilter, hasRange } from './store.js'
 import { eachEvent } from './walk.js'
+import { isFiltered } from './filter.js'
 
 // Tabs of the whole recording.
 const unfilteredTabs = ['findings', 'experiments', 'about']
@@ -10,7 +11,7 @@ const unfilteredTabs = ['findings', 'experiments', 'about']
 // Whether no event passes the filter. false if not all is read.
 function isExcluded({ data, state, sums }) {
 	let n = sums.n
-	if (!isFiltered(state) || n || sums.partial || (data.counts && !data.counts.whole))
+	if (!isFiltered(data, state) || n || sums.partial || (data.counts && !data.counts.whole))
 		return false
 	if (data.counts)
 		eachEvent(data.counts, state, () => { n++ })

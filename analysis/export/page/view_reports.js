@@ -7,8 +7,8 @@ import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
 import { fixed } from './format.js'
-import { clearedFilter, isFiltered } from './store.js'
-import { filterCommand } from './filter.js'
+import { clearedFilter } from './store.js'
+import { filterCommand, isFiltered } from './filter.js'
 import { copyButton } from './view_filter.js'
 import { panelNode, panelsOf } from './samples.js'
 
@@ -98,7 +98,7 @@ const unfiltered = ['header', 'experiment_list', 'statistics', 'sample_detail', 
 export function wholeNotes({ data, state, store }, said, command) {
 	const all = `${said} of ${data.filter ? 'all that the file was written with' : 'the whole recording'}: the filter of this page does not apply. `
 	const text = `er_print ${filterCommand(data, state)} -${command}`
-	if (!command || !isFiltered(state))
+	if (!command || !isFiltered(data, state))
 		return [hint(all)]
 	return [el('span.beyond', {}, all), el('button', { onclick: () => store.set(clearedFilter()) }, 'Clear the filter'), ' ',
 		...data.filter ? [] : [el('code', {}, text), ' ', copyButton(() => text), ' ']]

@@ -2,15 +2,15 @@
 // Where the time went: a bar of states, which add up to the time of the threads, and the
 // functions and waits with the most time, each with a link.
 import { dot, el, fill, hint } from './dom.js'
-import { filterKeys, hasRange, isFilteredByKind } from './store.js'
-import { clippedStates, topWaits } from './range.js'
+import { filterKeys, hasRange } from './store.js'
+import { clippedErrors, clippedStates, topWaits } from './range.js'
 import { exactStates, whyEstimated } from './exact.js'
 import { hasSnapshots, wholeSeconds } from './snapshots.js'
 import { duration, moment, percent, seconds, secondsOfNs, shorten } from './format.js'
 import { exclusiveTimes } from './tree.js'
 import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
-import { chosenRange, makeFilter, wholeRanges } from './filter.js'
+import { chosenRange, isFilteredByKind, makeFilter, wholeRanges } from './filter.js'
 import { countLost } from './marks.js'
 import { clockless } from './lanes.js'
 import { totalOf } from './numbers.js'
@@ -21,7 +21,7 @@ export function makeVerdict(root, page) {
 	return {
 		update({ data, state, sums }) {
 			const v = verdictOf(page), total = totalOf(v.ns)
-			const lack = v.lives !== null && !isFilteredByKind(state) ? Math.max(0, v.lives - total) : 0
+			const lack = v.lives !== null && !isFilteredByKind(data, state) ? Math.max(0, v.lives - total) : 0
 			// In a range this is an estimate, which may be a little off at the ends.
 			const unknown = lack > total / 1000 ? lack : 0
 			const met = data.state_order.filter(s => data.states_met.includes(s) || v.ns[s])
@@ -49,8 +49,9 @@ function verdictOf(page) {
 	if (!inRange || !clipped)
 		return { ns: withSystem(sums.states).map(us => us * 1000), lives: null, nthreads: sums.threads.reduce((n, us) => n + (us ? 1 : 0), 0),
 			mark: () => false, error: () => 0 }
+	const errors = clipped.exact ? null : clipped.errors || (clipped.errors = clippedErrors(data, state, clipped))
 	return { clipped, ns: clipped.us.map(us => us * 1000), lives: clipped.lives === null ? null : clipped.lives * 1000, nthreads: clipped.nthreads,
-		mark: s => data.states[s].cpu || !data.complete, error: () => 0 }
+		mark: s => data.states[s].cpu || !data.complete || errors && errors[s] > 0, error: s => errors ? errors[s] * 1000 : 0 }
 }
 
 // It reads all events of the range, so only once for each filter.
