@@ -53,6 +53,7 @@ void put_comparison(const struct export *x, struct buf *b)
 {
 	const struct view_state *v = x->view;
 
+	buf_printf(b, ",\"threshold\":%.9g", v->threshold);
 	if (v->session->groups.len < 2 || is_one_recording(v->session))
 		return;
 	buf_printf(b, ",\"compare\":%s", v->metric_set->compare ? "true" : "false");

@@ -68,13 +68,15 @@ async function errors(t) {
 	const page = await t.openPage(t.browser, 'cmp.html')
 	await page.check('#tools label:has-text("Standard errors") input')
 	for (const how of ['rate', 'time']) {
-		const all = t.erPrint(['-threshold', '0%', '-diff', how, ...files]).filter(r => !/^<Total>/.test(r[8]))
+		const all = t.erPrint(['-diff', how, ...files]), totals = all.filter(r => /^<Total>/.test(r[8])), changed = all.filter(r => !/^<Total>/.test(r[8]))
 		for (const [label, name] of [['CPU time', 'CPU time'], ['User Lock', 'User locks']]) {
 			await page.selectOption('#metric', { label })
 			await unit(page, how)
 			const rows = await t.tableRows(page, 'compare')
+			const total = rows.find(r => r.at(-1) === '<Total>'), same = totals.find(r => r[8].endsWith(name))
+			t.check(`${how}, ${name}: the total as er_print -diff`, total.slice(0, 5).join() === same.slice(1, 6).join() && (total[5] || 'same') === same[6], `${total} ${same}`)
 			for (const [flavor, from, metric] of [['inclusive', 0, name + ', with callees'], ['exclusive', 6, name]]) {
-				const want = all.filter(r => r[7] === metric).map(r => [...r.slice(1, 7), r[8]])
+				const want = changed.filter(r => r[7] === metric).map(r => [...r.slice(1, 7), r[8]])
 				const got = rows.filter(r => r[from + 5] && !r.at(-1).startsWith('<')).map(r => [...r.slice(from, from + 6), r.at(-1)])
 				t.check(`${how}, ${metric}: er_print lists something`, want.length > 0, JSON.stringify(all))
 				t.sameRows(`${how}, ${flavor} ${metric}: changes, errors and verdicts as er_print -diff`, got, want)
@@ -89,6 +91,18 @@ async function errors(t) {
 	await t.closePage(page)
 }
 
+// The threshold is er_print's: the totals differ by 1.8 %.
+async function threshold(t) {
+	for (const [file, verdict, note] of [['cmp', '', '5 %'], ['fine', 'slower', '0.5 %']]) {
+		const page = await t.openPage(t.browser, file + '.html')
+		await unit(page, 'time')
+		const [total] = await t.tableRows(page, 'compare'), notes = await page.textContent('#view-compare .notes')
+		t.check(`threshold of ${note}: the total`, total.at(-1) === '<Total>' && total[3] === '+1.8' && total[4] === verdict, String(total))
+		t.check(`threshold of ${note}: is said`, notes.includes(`grey: not more than ${note} and `), notes)
+		await t.closePage(page)
+	}
+}
+
 // The totals of a recording are exact. Those of a range or of a state are sampled, too, and have errors, but not those of threads.
 async function sampledTotals(t, page) {
 	for (const [hash, args] of [['from=100000&to=600000', ['-from', '100000us', '-to', '600000us']], ['states=[0]', ['-filters', 'STATE == USER']],
@@ -97,7 +111,7 @@ async function sampledTotals(t, page) {
 		await page.evaluate(h => { location.hash += '&' + h }, hash)
 		await page.waitForFunction(() => !document.querySelector('.command').hidden)
 		const [total] = (await t.tableRows(page, 'compare')).filter(r => r.at(-1) === '<Total>')
-		const want = t.erPrint([...args, '-threshold', '0%', '-diff', 'time', ...files]).find(r => r[8] === '<Total> CPU time')
+		const want = t.erPrint([...args, '-diff', 'time', ...files]).find(r => r[8] === '<Total> CPU time')
 		t.check(`${args.join(' ')}: the total and its error as er_print -diff`, total.slice(0, 4).join() === want.slice(1, 5).join() && (total[3] === '0.') === (hash.includes('PID')), `${total} ${want}`)
 		t.check(`${args.join(' ')}: its verdict`, (total[5] || 'same') === want[6], `${total} ${want}`)
 		await page.evaluate(h => { location.hash = h }, state)
@@ -168,7 +182,7 @@ async function flame(t, colorScheme) {
 	t.check(what('what vanished is there'), /^gone: old A 2\.000, B 0\. sec\. -2\.000/.test(of('old').tip), of('old').tip)
 	t.check(what('what is new'), /^new: young A 0\., B 2\.000 sec\. \+2\.000/.test(of('young').tip), of('young').tip)
 	t.check(what('f takes twice as long'), /^f A 2\.000, B 4\.000 sec\. \+2\.000 sec\., \+100\.0 % of A .* slower/.test(of('f A').tip), of('f A').tip)
-	t.check(what('little did not change'), /sampling explains it/.test(of('little').tip) && grey(of('little').color), JSON.stringify(of('little')))
+	t.check(what('little did not change'), /standard error .*: same, with a threshold of 5 %/.test(of('little').tip) && grey(of('little').color), JSON.stringify(of('little')))
 	t.check(what('more is warm, less is cold'), warm(of('f A').color) && warm(of('young').color) && cold(of('g A').color) && cold(of('old').color),
 		JSON.stringify(all))
 	t.check(what('a frame is as wide as the mean of both'), Math.abs(of('old').n - of('young').n) <= 1 && Math.abs(of('f A').n - of('g A').n) <= 1 &&
@@ -303,6 +317,7 @@ async function builds(t) {
 module.exports = async t => {
 	await recordings(t)
 	await errors(t)
+	await threshold(t)
 	await counters(t)
 	await flame(t, 'light')
 	await flame(t, 'dark')
@@ -319,6 +334,7 @@ fresh
 mv before.1.er before.er && mv after.1.er after.er
 to_page before after
 check "er_print -compare on -page" er_print -compare on -page cmp.html before.er after.er
+check "er_print -threshold -page" er_print -compare on -threshold 0.5% -page fine.html before.er after.er
 check_that "a page of one recording has no part of a comparison" "$(pack before.html index | grep -cE '"(groups|compare|builds|lost)"') == 0"
 check_that "losses: thread, begin, end, records; those of counters are left out" \
 	"$(pack after.html index | grep -cE '"lost":\[\[[0-9]+,2000000,3000000,7\],\[-1,5000000,6000000,2\]\]') == 1"

@@ -113,8 +113,11 @@ export function errorsFor(chance, n) {
 	return low
 }
 
+// The threshold as er_print writes it.
+export const thresholdText = data => +(100 * data.threshold).toPrecision(4) + ' %'
+
 // Compares a value of A with one of B. Returns {a, b, by, error} in nanoseconds or in the metric's unit, for each second
-// of recording if c.rate; and the verdict.
+// of recording if c.rate; and the verdict, for which the threshold is a share of A, or of its total if A is 0.
 function judge(c, values) {
 	const cpu = c.totals[0].cpu + c.totals[1].cpu
 	const p = cpu ? Math.min(1, (values[0].cpu + values[1].cpu) / cpu) : 0
@@ -123,7 +126,8 @@ function judge(c, values) {
 		(c.totals[g].cpuSquares * p * (c.sampled[g] ? 1 : 1 - p) + v.squares) * c.scale ** 2 / c.per[g] ** 2)
 	const by = value[1] - value[0], error = Math.sqrt(variance[0] + variance[1])
 	const a = Math.round(value[0]), b = Math.round(value[1])
-	const sure = Math.abs(by) > c.z * error && Math.max(...value) >= c.z * c.z * c.sample
+	const least = c.data.threshold * (value[0] > 0 ? value[0] : (c.totals[0].cpu + c.totals[0].wait) * c.scale / c.per[0])
+	const sure = Math.abs(by) - c.z * error > least && Math.max(...value) >= c.z * c.z * c.sample
 	const verdict = !by || !sure ? 'same' : by > 0 ? (value[0] > 0 ? 'slower' : 'new') :
 		value[1] > 0 ? 'faster' : 'gone'
 	return { a, b, by: b - a, error: Math.round(error), verdict,

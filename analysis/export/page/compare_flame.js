@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The differential flame graph. Orange takes more time in B, blue less; grey is what sampling
-// explains. A strong colour is a large difference: as a share of the function's own time, or of
+// or the threshold explains. A strong colour is a large difference: as a share of the function's own time, or of
 // the largest difference.
 import { el } from './dom.js'
-import { comparedTree, functionKeys } from './compare.js'
+import { comparedTree, functionKeys, thresholdText } from './compare.js'
 import { makeFlame } from './flame.js'
 import { fixed, signed } from './format.js'
 import { isDark } from './colors.js'
@@ -32,7 +32,7 @@ function itemTip(v, item) {
 	return [title, el('div', {}, `A ${time(p.a)}, B ${time(p.b)} ${unit}`),
 		el('div', {}, `${signed(p.by, time(p.by))} ${unit}${percent}`),
 		el('div', {}, `standard error ${time(p.error)}: ` +
-			(p.verdict === 'same' ? 'sampling explains it' : v.words[p.verdict] || p.verdict))]
+			(p.verdict === 'same' ? `same, with a threshold of ${thresholdText(v.page.data)}` : v.words[p.verdict] || p.verdict))]
 }
 
 function isSelected(v, item) {

@@ -3,8 +3,7 @@
 import { el, fill, hint, unread } from './dom.js'
 import { makeGroupChoice } from './choice.js'
 import { makeTable } from './table.js'
-import { comparedRows, functionKeys, makeComparison, sameSides, sideFilter } from './compare.js'
-import { sidesOf } from './compare.js'
+import { comparedRows, functionKeys, makeComparison, sameSides, sideFilter, sidesOf, thresholdText } from './compare.js'
 import { makeCompareFlame } from './compare_flame.js'
 import { makeSideControls, sideLetters, sideText } from './compare_sides.js'
 import { filterCommand } from './filter.js'
@@ -30,7 +29,7 @@ function pairColumns(v, flavor, title) {
 	return [
 		column('a', `${title} A`, p => p.a, p => time(p.a)),
 		column('b', `${title} B`, p => p.b, p => time(p.b)),
-		{ ...colored(by, 'The difference; grey if sampling explains it'), width: '9.5em' },
+		{ ...colored(by, 'The difference; grey if it is too small to be sure'), width: '9.5em' },
 		...(errors ? [{ ...error, unit: '' }] : []),
 		{ ...colored(percent, 'The difference as a share of A'), unit: '%', width: '4.5em' },
 		{ ...verdict, unit: '', left: true, width: '4em' },
@@ -91,7 +90,7 @@ function comparisonNotes(v, sides) {
 		return [unread(v.page)]
 	const lines = sides.map((s, i) => `${sideLetters[i]}: ${sideText(data, s)}, recorded ` +
 		`${s.seconds.toFixed(3)} s: er_print ${filterCommand(data, sideFilter(state, s))}`.trim() + '.')
-	lines.push(`${metricName(data, comparedMetric(state))}; grey: within ${fixed(v.c.z, 1)} standard errors.${v.c.sampled.some(Boolean) ? ' The totals of a part of the threads’ time, such as a range, are sampled, too.' : ''}`)
+	lines.push(`${metricName(data, comparedMetric(state))}; grey: not more than ${thresholdText(data)} and ${fixed(v.c.z, 1)} standard errors, as er_print -diff judges.${v.c.sampled.some(Boolean) ? ' The totals of a part of the threads’ time, such as a range, are sampled, too.' : ''}`)
 	if (!v.c.rate && Math.abs(sides[1].seconds - sides[0].seconds) > 0.05 * sides[0].seconds)
 		lines.push('The sides are not equally long.')
 	return lines.concat((data.builds || []).map(path =>
