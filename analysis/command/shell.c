@@ -176,26 +176,33 @@ static int perform(struct shell *sh, const struct command *c, int argc, char **a
  */
 static void note_troubles(struct shell *sh)
 {
-	size_t nmessages = 0, n = 0;
-	const struct experiment *e = NULL;
+	size_t nmessages = 0, n = 0, nrecordings = 0;
+	const struct experiment *e = NULL, *last = NULL;
 
 	vec_for_each(pp, &sh->session->experiments) {
 		size_t has = (*pp)->diag.nerrors + (*pp)->diag.nwarnings;
 
 		nmessages += has;
 		n += has > 0;
+		/* Those of the processes of a recording are beside each other. */
+		if (has && experiment_founder(*pp) != last) {
+			last = experiment_founder(*pp);
+			nrecordings++;
+		}
 		if (has && !e)
 			e = *pp;
 	}
 	if (nmessages <= sh->ntroubles)
 		return;
 	sh->ntroubles = nmessages;
-	if (n == 1)
+	if (n > 1)
+		e = experiment_founder(e);
+	if (nrecordings == 1)
 		diag_note(&sh->diag, "experiment '%s' has warnings (%zu); see header %u", e->path,
 			  nmessages, e->id);
 	else
 		diag_note(&sh->diag, "%zu experiments have warnings (%zu), experiment '%s' is the "
-			  "first; see header", n, nmessages, e->path);
+			  "first; see header", nrecordings, nmessages, e->path);
 }
 
 /*

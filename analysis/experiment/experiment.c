@@ -115,7 +115,8 @@ static void find_end(struct experiment *e)
 {
 	if (e->closed)
 		return;
-	diag_warn(&e->diag, "experiment was not closed");
+	if (!e->founder || e->founder->closed) /* otherwise the founder's warning says it for all */
+		diag_warn(&e->diag, "experiment was not closed");
 	vec_for_each(ev, &e->events)
 		e->end_ns = ev->time_ns > e->end_ns ? ev->time_ns : e->end_ns;
 	vec_for_each(s, &e->streams) {

@@ -335,13 +335,11 @@ void put_spans(struct table *t, const char *indent, const struct experiment *e)
 	buf_free(&b);
 }
 
-/* Number of messages about an experiment. "Not closed" counts only if its founder was closed. */
+/* Number of messages about an experiment. */
 static size_t count_messages(const struct experiment *e)
 {
 	size_t n = e->diag.nmsgs + e->diag.dropped;
 
-	if (n && !e->closed && !e->founder->closed)
-		n--;
 	vec_for_each(ev, &e->events)
 		n += !strcmp(ev->kind, "cerror") || !strcmp(ev->kind, "cwarn");
 	return n;
