@@ -133,7 +133,7 @@ function makeTabs() {
 		title: v.key ? `Key ${v.key}` : '', onclick: () => page.store.set({ view: v.id }) }, v.title)))
 	page.choice = makeMetricChoice(page)
 	byId('tools').append(...page.choice.nodes, makeTabChoice())
-	byId('help').before(...makeFind(), makeTimelineChoice(page))
+	byId('help').before(...makeFind(page), makeTimelineChoice(page))
 }
 
 // Shows the chosen view and hides the others, and tabs for which there are no data. A view is made when

@@ -9,13 +9,14 @@ import { FOUND, funcColor } from './colors.js'
 
 // --- search ---
 
+export const NO_PATTERN = 'not a regular expression'
+
+// null: there is no text; undefined: it is no regular expression.
 export function makePattern(text) {
-	if (!text)
-		return null
 	try {
-		return new RegExp(text, 'i')
+		return text ? new RegExp(text, 'i') : null
 	} catch {
-		return new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i')
+		return undefined
 	}
 }
 
@@ -123,7 +124,7 @@ function showCrumbs(f) {
 		button('Sandwich', f.sandwich !== null, () => { f.sandwich = state.selected; build(f) },
 			f.sandwich === null && state.selected === null ? 'Select a function first: its callers are above it, callees below' : 'Callers above the selected function, callees below'),
 		search,
-		hint(f.matched ? `${f.form.share(f.matched.sum, f.whole)} % match, ${f.form.words(f.matched.sum)}` : ''),
+		hint(f.matched ? `${f.form.share(f.matched.sum, f.whole)} % match, ${f.form.words(f.matched.sum)}` : f.matched === null ? '' : NO_PATTERN),
 		f.graph.zoom.length && f.sandwich === null ? button('Whole graph', false, () => { f.graph.zoom = []; build(f) }) : null,
 	].filter(Boolean))
 	if (f.sandwich === null && state.selected === null)
