@@ -21,13 +21,13 @@ enum { FACT_HOLDUP, FACT_PROGRAM, FACT_BY, FACT_VALUE, FACT_KEYS = FACT_VALUE };
 /* FACT_BY: whether FACT_VALUE is a text's key, a path (waitpath.h), or a lock of facts.locks. */
 enum fact_by { BY_HOLDER, BY_PATH, BY_LOCK, BY_CGROUP }; /* BY_LOCK: of waits for locks; BY_CGROUP: for the CPU quota */
 
-/* A wait for a message that a thread ended. */
+/* A wait for a message that a thread ended. There may be millions; members are those of an activity (timeline.h). */
 struct message_wait {
 	const struct experiment *origin;
-	struct activity act;
 	int64_t pid, tid;
-	uint32_t waiter; /* the rest is for rule_chain.c: index into its waiters, */
-	size_t rank;     /* and among the waiter's waits, by time */
+	int64_t begin, end, weight;
+	uint32_t waker, waker_pid;
+	uint32_t waiter, rank; /* for rule_chain.c: index into its waiters; and among the waiter's waits, by time */
 };
 
 typedef VEC(struct message_wait) message_waits;

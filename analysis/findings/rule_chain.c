@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/wrap.h"
 #include "analysis/experiment/mstate.h"
 #include "analysis/findings/rules.h"
 #include "analysis/metrics/hit.h"
@@ -81,21 +82,21 @@ static bool is_message(int64_t reason)
 
 void add_message_wait(message_waits *ret, const struct hit *h)
 {
-	struct message_wait wait = { .origin = h->e->origin,
-				     .pid = hit_pid(h), .tid = hit_thread(h) };
+	int64_t end = hit_time(h);
 
-	if (!hit_is_wait(h) || !wait.pid || !is_message(hit_reason(h)) || !wait_has_waker(h) ||
-	    hit_weight(h) <= 0)
+	if (!hit_is_wait(h) || !hit_pid(h) || !is_message(hit_reason(h)) || !wait_has_waker(h) || hit_weight(h) <= 0)
 		return;
-	wait.act = activity_of(h, false);
-	vec_push(ret, wait);
+	vec_push(ret, (struct message_wait){
+		.origin = h->e->origin, .pid = hit_pid(h), .tid = hit_thread(h),
+		.begin = wrap_minus(end, hit_part_length(h)), .end = end, .weight = hit_weight(h),
+		.waker = hit_waker(h), .waker_pid = hit_waker_pid(h) });
 }
 
 /* The kind of a thread when the wait ended that is being followed. */
 static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid)
 {
 	struct thread_kind k = names_kind(c->facts->w.names, c->from->origin, pid, tid,
-					  c->from->act.end);
+					  c->from->end);
 
 	return wait_kind_key(&c->facts->w, &k);
 }
@@ -158,9 +159,9 @@ static enum holdup holdup_in(struct chains *c, const struct activity *a)
 	       LOCK_LOCK ? HOLDUP_LOCK : HOLDUP_NONE;
 }
 
-static double length_of(const struct activity *a)
+static double length_of(int64_t begin, int64_t end)
 {
-	return (double)a->end - (double)a->begin;
+	return (double)end - (double)begin;
 }
 
 /*
@@ -171,7 +172,7 @@ static double time_within(const struct activity *a, int64_t from, int64_t to)
 {
 	if (mstate_descs[a->state].on_cpu)
 		return a->end <= to ? (double)a->weight : 0;
-	return (double)overlap(a, from, to) * (double)a->weight / length_of(a);
+	return (double)overlap(a, from, to) * (double)a->weight / length_of(a->begin, a->end);
 }
 
 static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double factor,
@@ -205,7 +206,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 		link = link_after(c, link, kind_key(c, a->waker_pid, a->waker), false, HOLDUP_NONE);
 		add_part(c, link, ns);
 		follow(c, a->waker, a->begin > from ? a->begin : from, a->end < to ? a->end : to,
-		       factor * (double)a->weight / length_of(a), link, depth + 1);
+		       factor * (double)a->weight / length_of(a->begin, a->end), link, depth + 1);
 	}
 }
 
@@ -244,7 +245,7 @@ static int by_end(const void *pa, const void *pb)
 {
 	const struct message_wait *a = pa, *b = pb;
 
-	return (a->act.end > b->act.end) - (a->act.end < b->act.end);
+	return (a->end > b->end) - (a->end < b->end);
 }
 
 static void rank_waits(struct chains *c)
@@ -257,27 +258,26 @@ static void rank_waits(struct chains *c)
 		wait->waiter = waiter_of(c, kind_key(c, wait->pid, wait->tid));
 		w = &c->waiters.data[wait->waiter];
 		wait->rank = w->nwaits++;
-		w->waited += (double)wait->act.weight;
+		w->waited += (double)wait->weight;
 	}
 }
 
 static void follow_wait(struct chains *c, const struct message_wait *wait)
 {
-	const struct activity *a = &wait->act;
-	double weight = (double)a->weight, length = length_of(a);
+	double weight = (double)wait->weight, length = length_of(wait->begin, wait->end);
 	uint32_t first;
 
 	c->from = wait;
-	c->group = wait->rank * GROUPS / c->waiters.data[wait->waiter].nwaits;
+	c->group = (size_t)wait->rank * GROUPS / c->waiters.data[wait->waiter].nwaits;
 	c->path[0] = timeline_of(&c->facts->lines, wait->origin, wait->tid);
-	if (length <= 0 || a->waker == wait->tid)
+	if (length <= 0 || wait->waker == wait->tid)
 		return;
-	first = link_after(c, NO_LINK, kind_key(c, a->waker_pid, a->waker), false, HOLDUP_NONE);
+	first = link_after(c, NO_LINK, kind_key(c, wait->waker_pid, wait->waker), false, HOLDUP_NONE);
 	add_part(c, first, weight);
 	/* Packets have whole microseconds: a smaller difference is rounding. */
 	if (weight - length >= 1000)
 		c->links.data[first].variance += weight * (weight - length);
-	follow(c, a->waker, a->begin, a->end, weight / length, first, 1);
+	follow(c, wait->waker, wait->begin, wait->end, weight / length, first, 1);
 }
 
 /* The sum over all groups but one; GROUPS: over all. */
