@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the page has besides its events and does not depend on them: the findings, and some reports of er_print. They
- * take passes of their own over the packets. Only one thread may use a session, so a child process makes them while
- * this one reads the events. With one CPU, or if there is no such process or it fails, this one makes them.
+ * take passes of their own over the packets. Only one thread may use a session, so two child processes make them while
+ * this one reads the events. With one CPU, or if there is no such process or it fails, this one makes its part.
  */
 #ifndef EXPORT_PAGE_AHEAD_H
 #define EXPORT_PAGE_AHEAD_H
@@ -14,13 +14,20 @@
 
 struct export;
 
+/* The findings take about twice as long as the reports: with one process for both, a CPU would be idle at the end. */
+enum ahead_part { AHEAD_FINDINGS, AHEAD_REPORTS, AHEAD_PARTS };
+
+struct ahead_process {
+	pid_t pid; /* 0: none */
+	int from;  /* the pipe from it; -1: none */
+};
+
 struct page_ahead {
 	const struct export *x;
 	struct buf findings;       /* JSON */
 	struct made_reports reports;
-	pid_t child;               /* 0: none */
-	int from;                  /* the pipe from it */
-	bool made_here;            /* this process made them */
+	struct ahead_process processes[AHEAD_PARTS];
+	bool made_here;            /* this process made a part */
 };
 
 /* Start. No other thread may run meanwhile. */

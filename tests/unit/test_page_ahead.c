@@ -41,7 +41,9 @@ static void assert_made(const struct page_ahead *a, const struct export *x)
 	buf_free(&findings);
 }
 
-static void run(bool killed)
+static const enum ahead_part none = AHEAD_PARTS;
+
+static void run(enum ahead_part killed)
 {
 	struct page_ahead a;
 	struct opened o;
@@ -49,12 +51,16 @@ static void run(bool killed)
 	build(&o);
 	struct export x = { .view = &o.view, .diag = &o.diag };
 	page_ahead_begin(&a, &x);
-	assert_int_equal(a.child > 0, parallel_parts() > 1);
-	if (killed && a.child > 0)
-		kill(a.child, SIGKILL);
+	for (int part = 0; part < AHEAD_PARTS; part++)
+		assert_int_equal(a.processes[part].pid > 0, parallel_parts() > 1);
+	if (killed != none && a.processes[killed].pid > 0)
+		kill(a.processes[killed].pid, SIGKILL);
 	page_ahead_end(&a);
-	assert_int_equal(a.child, 0);
-	assert_int_equal(a.made_here, killed || parallel_parts() < 2);
+	for (int part = 0; part < AHEAD_PARTS; part++)
+		assert_int_equal(a.processes[part].pid, 0);
+	/* A process that is killed may have finished before. */
+	if (killed == none)
+		assert_int_equal(a.made_here, parallel_parts() < 2);
 	assert_made(&a, &x);
 	page_ahead_free(&a);
 	fixture_free(&o);
@@ -62,12 +68,17 @@ static void run(bool killed)
 
 static void test_same(void **state)
 {
-	run(false);
+	run(none);
 }
 
-static void test_killed(void **state)
+static void test_findings_killed(void **state)
 {
-	run(true);
+	run(AHEAD_FINDINGS);
+}
+
+static void test_reports_killed(void **state)
+{
+	run(AHEAD_REPORTS);
 }
 
 /* An export that fails does not wait. */
@@ -79,9 +90,10 @@ static void test_given_up(void **state)
 	build(&o);
 	struct export x = { .view = &o.view, .diag = &o.diag };
 	page_ahead_begin(&a, &x);
-	pid_t child = a.child;
+	pid_t child = a.processes[AHEAD_FINDINGS].pid, other = a.processes[AHEAD_REPORTS].pid;
 	page_ahead_free(&a);
 	assert_true(child <= 0 || kill(child, 0) < 0);
+	assert_true(other <= 0 || kill(other, 0) < 0);
 	fixture_free(&o);
 }
 
@@ -89,7 +101,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_findings_killed),
+		cmocka_unit_test(test_reports_killed),
 		cmocka_unit_test(test_given_up),
 	};
 
