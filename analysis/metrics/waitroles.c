@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/metrics/waitroles.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
+#include "analysis/base/glob.h"
 #include "analysis/metrics/waitpath.h"
 #include "analysis/model/session.h"
 #include "analysis/model/source.h"
@@ -68,7 +68,7 @@ static const struct {
 static bool matches_any(const char *name, const char *const *patterns, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!fnmatch(patterns[i], name, 0))
+		if (glob_match(patterns[i], name))
 			return true;
 	}
 	return false;
@@ -143,7 +143,7 @@ enum er_lock func_lock_kind(const struct func *f)
 	if (f->obj->kernel)
 		return ER_LOCK_UNKNOWN;
 	for (size_t i = 0; i < sizeof(kind_rules) / sizeof(kind_rules[0]); i++) {
-		if (!fnmatch(kind_rules[i].pattern, f->name, 0))
+		if (glob_match(kind_rules[i].pattern, f->name))
 			return kind_rules[i].kind;
 	}
 	return ER_LOCK_UNKNOWN;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/model/atrest.h"
 
-#include <fnmatch.h>
 #include <stddef.h>
 
+#include "analysis/base/glob.h"
 #include "analysis/model/model.h"
 
 /*
@@ -44,11 +44,11 @@ static bool may_rest(const struct func *f)
 	if (f->obj->kernel)
 		return false;
 	for (size_t i = 0; i < sizeof(asleep_names) / sizeof(asleep_names[0]); i++) {
-		if (!fnmatch(asleep_names[i], f->name, 0))
+		if (glob_match(asleep_names[i], f->name))
 			return true;
 	}
 	for (size_t i = 0; i < IDLE_RULES; i++) {
-		if (!fnmatch(idle_rules[i].wait, f->name, 0))
+		if (glob_match(idle_rules[i].wait, f->name))
 			return true;
 	}
 	return false;
@@ -77,7 +77,7 @@ static size_t find(const struct session *s, const struct stack *st, size_t from,
 	for (size_t i = from; i < st->n; i++) {
 		const struct func *f = func_at(s, st, i);
 
-		if (!f->obj->kernel && !fnmatch(pattern, f->name, 0))
+		if (!f->obj->kernel && glob_match(pattern, f->name))
 			return i;
 	}
 	return st->n;

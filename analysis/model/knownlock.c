@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/model/knownlock.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
+#include "analysis/base/glob.h"
 #include "analysis/model/dataobj.h"
 #include "analysis/model/source.h"
 
@@ -33,7 +33,7 @@ const char *known_lock(const struct dataobj *variable, uint64_t offset, uint64_t
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (offset < known[i].begin || offset - known[i].begin >= known[i].size ||
 		    strcmp(variable->name, known[i].variable) ||
-		    fnmatch(known[i].object, base_name(variable->obj->path), 0))
+		    !glob_match(known[i].object, base_name(variable->obj->path)))
 			continue;
 		*begin = known[i].begin;
 		return known[i].name;
