@@ -17,6 +17,7 @@ struct fact_thread {
 	uint32_t program; /* of its first packet */
 	uint32_t current; /* of its last packet */
 	const char *name; /* of `current` */
+	struct kind_memo memo;
 	uint64_t kept, all;
 };
 
@@ -36,11 +37,13 @@ static uint32_t program_of(struct facts *f, const char *name, bool kernel)
 	return *index;
 }
 
-static const char *program_name(const struct facts *f, const struct hit *h)
+static const char *program_name(const struct facts *f, const struct hit *h, struct kind_memo *m)
 {
-	struct thread_kind k = names_kind(f->w.names, h->e, hit_pid(h), hit_thread(h), hit_time(h));
+	int64_t pid = hit_pid(h), tid = hit_thread(h), time = hit_time(h);
 
-	return k.process ? k.process : k.comm ? k.comm : "(unknown)";
+	if (!kind_memo_holds(m, h->e, pid, tid, time))
+		kind_memo_ask(m, f->w.names, h->e, pid, tid, time);
+	return m->kind.process ? m->kind.process : m->kind.comm ? m->kind.comm : "(unknown)";
 }
 
 static void add_pid(struct program *p, int64_t pid)
@@ -62,8 +65,8 @@ static uint64_t thread_key(const struct hit *h)
 /* The program of a packet's thread; counts the packet. */
 static uint32_t count_packet(struct facts *f, const struct hit *h)
 {
-	const char *name = program_name(f, h);
 	struct fact_thread *th;
+	const char *name;
 	bool fresh;
 	uint64_t *index = map_put(&f->by_thread, thread_key(h), &fresh);
 
@@ -72,6 +75,7 @@ static uint32_t count_packet(struct facts *f, const struct hit *h)
 		vec_push(&f->threads, (struct fact_thread){ 0 });
 	}
 	th = &f->threads.data[*index];
+	name = program_name(f, h, &th->memo);
 	/* The session keeps names, so a thread's program has changed only if the pointer has. */
 	if (th->name != name)
 		th->current = program_of(f, th->name = name, !hit_pid(h));

@@ -95,10 +95,7 @@ void add_message_wait(message_waits *ret, const struct hit *h)
 /* The kind of a thread when the wait ended that is being followed. */
 static uint32_t kind_key(struct chains *c, int64_t pid, int64_t tid)
 {
-	struct thread_kind k = names_kind(c->facts->w.names, c->from->origin, pid, tid,
-					  c->from->end);
-
-	return wait_kind_key(&c->facts->w, &k);
+	return wait_thread_key_at(&c->facts->w, c->from->origin, pid, tid, c->from->end);
 }
 
 /* The link, or the end, that follows `parent`; added if it is new. */

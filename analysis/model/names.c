@@ -504,20 +504,6 @@ int64_t names_next_change(const struct names *n, const struct experiment *e, int
 	return ret == INT64_MAX ? ret : wrap_plus(ret, wrap_minus(e->recording->start_ns, e->origin->start_ns));
 }
 
-void names_put_kind(const struct thread_kind *k, struct buf *b)
-{
-	const char *comm = k->comm, *process = k->process;
-
-	if (!comm && !process)
-		buf_printf(b, "TID %" PRId64, k->tid);
-	else if (!comm)
-		buf_puts(b, process);
-	else if (!process || !strncmp(comm, process, strlen(comm)))
-		buf_puts(b, process ? process : comm);
-	else
-		buf_printf(b, "%s (%s)", process, comm);
-}
-
 const char *names_cgroup_at(const struct names *n, const struct experiment *e, int64_t tid,
 			    int64_t time_ns)
 {

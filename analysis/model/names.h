@@ -85,6 +85,19 @@ struct thread_kind names_kind(const struct names *n, const struct experiment *e,
  */
 int64_t names_next_change(const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
 			  int64_t time_ns);
+/*
+ * An answer of names_kind, kept for those who ask for each packet of a thread. Times mostly ascend, and few threads are
+ * renamed. Zeroed: nothing was asked.
+ */
+struct kind_memo {
+	const struct experiment *e;
+	int64_t pid, tid, from, until; /* the answer is valid from `from` until before `until` */
+	struct thread_kind kind;
+};
+/* Whether the answer is valid for this thread at this time. */
+bool kind_memo_holds(const struct kind_memo *m, const struct experiment *e, int64_t pid, int64_t tid, int64_t time_ns);
+void kind_memo_ask(struct kind_memo *m, const struct names *n, const struct experiment *e, int64_t pid, int64_t tid,
+		   int64_t time_ns);
 /* Append names without ids: "app", "app (worker)". */
 void names_put_kind(const struct thread_kind *k, struct buf *b);
 

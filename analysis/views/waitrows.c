@@ -50,6 +50,8 @@ void wait_report_end(struct wait_report *w)
 	wait_paths_free(&w->paths);
 	strtab_free(&w->texts);
 	map_free(&w->kinds);
+	map_free(&w->by_thread);
+	vec_free(&w->threads);
 	wait_bag_free(&w->bag);
 }
 
@@ -331,11 +333,27 @@ uint32_t wait_kind_key(struct wait_report *w, const struct thread_kind *k)
 	return *known - 1;
 }
 
+uint32_t wait_thread_key_at(struct wait_report *w, const struct experiment *e, int64_t pid, int64_t tid,
+			    int64_t time_ns)
+{
+	uint64_t *at = map_put(&w->by_thread, hash64((uint64_t)pid << 32 ^ (uint64_t)tid) ^ (uintptr_t)e, NULL);
+	struct known_thread *t;
+
+	if (!*at) {
+		vec_push(&w->threads, (struct known_thread){ 0 });
+		*at = w->threads.len;
+	}
+	t = &w->threads.data[*at - 1];
+	if (!kind_memo_holds(&t->memo, e, pid, tid, time_ns)) {
+		kind_memo_ask(&t->memo, w->names, e, pid, tid, time_ns);
+		t->key = wait_kind_key(w, &t->memo.kind);
+	}
+	return t->key;
+}
+
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid)
 {
-	struct thread_kind k = names_kind(w->names, h->e, pid, tid, hit_time(h));
-
-	return wait_kind_key(w, &k);
+	return wait_thread_key_at(w, h->e, pid, tid, hit_time(h));
 }
 
 const char *wait_interrupt_name(const struct hit *h)

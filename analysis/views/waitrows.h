@@ -13,6 +13,12 @@
 
 struct hit;
 
+/* The key of a thread's kind, as wait_thread_key_at returned it last. */
+struct known_thread {
+	struct kind_memo memo;
+	uint32_t key;
+};
+
 /* The state of a report on waits. */
 struct wait_report {
 	struct view_state *v;
@@ -24,6 +30,8 @@ struct wait_report {
 	struct wait_paths paths;
 	struct strtab texts;   /* names that are used as keys */
 	struct map kinds;      /* hash of a struct thread_kind to the key of its text + 1 */
+	struct map by_thread;  /* hash of a thread to index + 1 into threads; another thread may have the same hash */
+	VEC(struct known_thread) threads;
 	struct wait_bag bag;
 	struct wait_stat total;
 	int group;             /* the group of the rows that are added */
@@ -90,6 +98,9 @@ const char *wait_key_text(const struct wait_report *w, uint32_t key);
 uint32_t wait_kind_key(struct wait_report *w, const struct thread_kind *k);
 /* The key of a thread's kind: what threads of one kind have in common. */
 uint32_t wait_thread_key(struct wait_report *w, const struct hit *h, int64_t pid, int64_t tid);
+/* Likewise, at a time since the start of the experiment's origin. */
+uint32_t wait_thread_key_at(struct wait_report *w, const struct experiment *e, int64_t pid, int64_t tid,
+			    int64_t time_ns);
 /*
  * The thread that held what was waited for, or that had the CPU; 0 if unknown. A lock's word may
  * look like a thread's number without being one. If threads.xml lists all threads, the number

@@ -39,6 +39,24 @@ static void assert_kind(struct opened *o, int64_t pid, int64_t tid, int64_t time
 	buf_free(&b);
 }
 
+/* An answer for thread 12, which has its name from 10 until 200. */
+static void assert_memo(struct opened *o)
+{
+	const struct experiment *e = founder(o);
+	struct kind_memo m = { 0 };
+
+	assert_false(kind_memo_holds(&m, e, 12, 12, 100));
+	kind_memo_ask(&m, session_names(o->session), e, 12, 12, 100);
+	assert_string_equal(m.kind.comm, "make");
+	assert_true(kind_memo_holds(&m, e, 12, 12, 100));
+	assert_true(kind_memo_holds(&m, e, 12, 12, 199));
+	assert_false(kind_memo_holds(&m, e, 12, 12, 99));
+	assert_false(kind_memo_holds(&m, e, 12, 12, 200));
+	assert_false(kind_memo_holds(&m, e, 12, 13, 100));
+	assert_false(kind_memo_holds(&m, e, 14, 12, 100));
+	assert_false(kind_memo_holds(&m, NULL, 12, 12, 100));
+}
+
 /* The times at which a thread or its process may get another name. */
 static void assert_changes(struct opened *o, int64_t pid, int64_t tid, const char *want)
 {
@@ -124,6 +142,7 @@ static void test_renamed(void **state)
 	assert_put(&o, names_put_thread, 12, 12, "cc1, PID 12, TID 12");
 	assert_put(&o, names_put_thread, 12, 13, "cc1, PID 12, TID 13 (old)");
 	assert_put(&o, names_put_thread, 14, 13, "new, PID 14, TID 13");
+	assert_memo(&o);
 	assert_kind(&o, 12, 12, 100, "make");
 	assert_kind(&o, 12, 13, 300, "cc1 (old)");
 	assert_changes(&o, 12, 13, "5 10 20 200 400 500 ");
