@@ -214,7 +214,7 @@ static void follow_activity(struct chains *c, const struct activity *a, int64_t 
 static void follow(struct chains *c, int64_t tid, int64_t from, int64_t to, double factor,
 		   uint32_t link, int depth)
 {
-	const struct timeline *line = timeline_of(&c->facts->lines, c->from->origin, tid);
+	struct timeline *line = timeline_of(&c->facts->lines, c->from->origin, tid);
 
 	if (!line || to <= from || c->nsteps > STEPS_MAX)
 		return;

@@ -127,15 +127,34 @@ void timelines_free(struct timelines *tl)
 	map_free(&tl->by_thread);
 }
 
-const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin,
-				   int64_t tid)
+struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin, int64_t tid)
 {
 	const uint64_t *at = map_get(&tl->by_thread, thread_key(origin, tid));
 
 	return at ? &tl->threads.data[*at - 1] : NULL;
 }
 
-size_t timeline_after(const struct timeline *t, int64_t time)
+/* Search from the last answer on, in steps that double: a search of the whole touches a dozen cold places. */
+size_t timeline_after(struct timeline *t, int64_t time)
 {
-	return vec_upto(&t->acts, end, time);
+	const struct activity *all = t->acts.data;
+	size_t lo = t->last, hi = lo, n = t->acts.len;
+
+	for (size_t step = 1; lo && all[lo - 1].end > time; step *= 2) {
+		hi = lo;
+		lo = lo > step ? lo - step : 0;
+	}
+	for (size_t step = 1; hi < n && all[hi].end <= time; step *= 2) {
+		lo = hi + 1;
+		hi = n - hi > step ? hi + step : n;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].end <= time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return t->last = lo;
 }

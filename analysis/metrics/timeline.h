@@ -34,6 +34,7 @@ struct timeline {
 	const struct experiment *origin;
 	int64_t pid, tid;
 	VEC(struct activity) acts; /* sorted by end, after timelines_sort */
+	size_t last;               /* what timeline_after found last */
 };
 
 struct timelines {
@@ -52,9 +53,8 @@ void timelines_sort(struct timelines *tl);
 void timelines_join(struct timelines *tl);
 void timelines_free(struct timelines *tl);
 /* The activities of a thread; NULL: none were recorded. */
-const struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin,
-				   int64_t tid);
-/* The index of the first activity that ends after a time. */
-size_t timeline_after(const struct timeline *t, int64_t time);
+struct timeline *timeline_of(const struct timelines *tl, const struct experiment *origin, int64_t tid);
+/* The index of the first activity that ends after a time. It is found fastest if times ascend from call to call. */
+size_t timeline_after(struct timeline *t, int64_t time);
 
 #endif

@@ -194,7 +194,7 @@ static bool on_path(const struct chain *c, const struct timeline *line, int dept
 static void follow(struct chain *c, struct branch *b, int64_t tid, int64_t from, int64_t to,
 		   double time, int depth)
 {
-	const struct timeline *line = timeline_of(&c->lines, c->of->origin, tid);
+	struct timeline *line = timeline_of(&c->lines, c->of->origin, tid);
 	double known = 0, whole = (double)(to - from);
 	size_t first;
 
