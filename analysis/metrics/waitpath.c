@@ -93,6 +93,7 @@ void wait_paths_free(struct wait_paths *wp)
 	vec_free(&wp->by_stack);
 	vec_free(&wp->dull);
 	vec_free(&wp->path_roles);
+	vec_free(&wp->path_kinds);
 	vec_free(&wp->roles);
 	vec_free(&wp->kinds);
 	map_free(&wp->programs);
@@ -287,7 +288,7 @@ static unsigned path_roles(struct wait_paths *wp, uint32_t path)
 	return roles;
 }
 
-enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
+static enum er_lock path_kind(struct wait_paths *wp, uint32_t path)
 {
 	const uint32_t *funcs;
 	size_t n = wait_path_funcs(wp, path, &funcs);
@@ -308,6 +309,15 @@ bool wait_path_own_place(struct wait_paths *wp, uint32_t path)
 	unsigned roles = path_roles(wp, path);
 
 	return roles & ROLE_OWN_PLACE || (roles & ROLE_OWN_EVENT && roles & ROLE_EVENT);
+}
+
+enum er_lock wait_path_lock_kind(struct wait_paths *wp, uint32_t path)
+{
+	while (wp->path_kinds.len <= path)
+		vec_push(&wp->path_kinds, 0);
+	if (!wp->path_kinds.data[path])
+		wp->path_kinds.data[path] = path_kind(wp, path) + 1;
+	return wp->path_kinds.data[path] - 1;
 }
 
 /* Events first: a condition variable takes its mutex again before it returns. */

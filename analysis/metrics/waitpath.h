@@ -39,6 +39,7 @@ struct wait_paths {
 	struct map programs;    /* id of a program's name, to its function + 1 */
 	VEC(unsigned char) dull; /* by function: 0: not checked yet, 1: no, 2: yes */
 	VEC(unsigned char) path_roles; /* by path: enum lock_role + 1; 0: not computed yet */
+	VEC(unsigned char) path_kinds; /* by path: enum er_lock + 1; 0: not computed yet */
 	VEC(unsigned char) roles; /* by function: func_roles + 1; 0: not checked yet */
 	VEC(unsigned char) kinds; /* by function: func_lock_kind + 1; 0: not checked yet */
 };
