@@ -132,7 +132,7 @@ unsigned func_roles(const struct func *f)
 	if (matches_any(f->name, lock_names, sizeof(lock_names) / sizeof(lock_names[0])))
 		roles |= ROLE_LOCK;
 	for (size_t i = 0; i < sizeof(taken_rules) / sizeof(taken_rules[0]); i++) {
-		if (!fnmatch(taken_rules[i].pattern, f->name, 0))
+		if (glob_match(taken_rules[i].pattern, f->name))
 			roles |= taken_rules[i].roles;
 	}
 	return roles;
