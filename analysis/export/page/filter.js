@@ -56,10 +56,11 @@ export function eventFacts(chunk, i) {
 		row: chunk.first + i, spans: chunk.spans ? chunk.spans[i] : 0 }
 }
 
-// Whether event i of a chunk passes a filter but for its range.
-export function passesFilter({ cls, thread, path, cpus, other }, chunk, i) {
-	return (!cls || cls[chunk.cls[i]]) && (!thread || thread[chunk.thread[i]]) && (!path || path[chunk.path[i]]) &&
-		(!cpus || cpus.has(chunk.cpu[i])) && (!other || other(eventFacts(chunk, i)))
+// Whether event i of a chunk passes a filter but for its range, as a function of i: it is asked for each event.
+export function eventTest({ cls, thread, path, cpus, other }, chunk) {
+	const { cls: c, thread: t, path: p, cpu } = chunk
+	return i => (!cls || cls[c[i]]) && (!thread || thread[t[i]]) && (!path || path[p[i]]) &&
+		(!cpus || cpus.has(cpu[i])) && (!other || other(eventFacts(chunk, i)))
 }
 
 // `also`: the mask of an expression, or null.

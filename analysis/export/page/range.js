@@ -3,7 +3,7 @@
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { chosenRange, isFilteredByKind, makeFilter, passesFilter } from './filter.js'
+import { chosenRange, eventTest, isFilteredByKind, makeFilter } from './filter.js'
 import { countLost } from './marks.js'
 import { varianceBySampling } from './variance.js'
 import { eachEvent } from './walk.js'
@@ -92,11 +92,11 @@ function addReach(chunk, stateOf, lo, hi) {
 
 function addClipped(chunk, filter, addTo, lo, hi) {
 	const { from, to, per, met, stateOf, classUs, cpuPaths, strays } = addTo
-	const { thread, cls, path, base, time } = chunk
+	const { thread, cls, path, base, time } = chunk, passes = eventTest(filter, chunk)
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], s = stateOf[c]
 		const part = s < 0 ? -1 : clippedPart(chunk, i, from, to)
-		if (part < 0 || !passesFilter(filter, chunk, i))
+		if (part < 0 || !passes(i))
 			continue
 		per[thread[i] * NSTATES + s] += part
 		classUs[c] += part

@@ -2,7 +2,7 @@
 // Goes over the events that pass the filter, for sums that not every view needs.
 import { NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { makeFilter, passesFilter } from './filter.js'
+import { eventTest, makeFilter } from './filter.js'
 
 // Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
 // columns of waits. With a mask of classes, for events of these only.
@@ -15,12 +15,12 @@ export function eachEvent(data, state, fn, classes = null) {
 }
 
 function eachOfPiece(data, chunk, filter, fn, from, to) {
-	const { cls } = chunk, isWait = data.isWait
+	const { cls } = chunk, isWait = data.isWait, passes = eventTest(filter, chunk)
 	let row = waitRow(data, chunk, from)
 	for (let i = from; i < to; i++) {
 		const r = row
 		row += isWait[cls[i]]
-		if (passesFilter(filter, chunk, i))
+		if (passes(i))
 			fn(chunk, i, r)
 	}
 }
