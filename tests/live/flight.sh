@@ -184,6 +184,7 @@ check_that "a recorder with too little memory goes on" "$(ask status; grep -c '^
 	"$(cat ctl.out b.er.err)"
 check_that "--keep: the oldest dump goes, what was moved stays" \
 	"$([ -d kept ] && [ -d b.5 ] && [ ! -e b.6 ] && [ -d b.7 ]; echo $?) == 0" "$(ls -d b.* kept; cat b.er.err)"
+check_that "--keep below one dump: said once" "$(grep -c 'only the newest is kept' b.er.err) == 1" "$(cat b.er.err)"
 stop
 check_that "its end writes a dump, too" "$status == 0 && $([ -e b.8/b.erg ]; echo $?) == 0" "$(ls -d b.*; cat b.er.err)"
 

@@ -86,4 +86,5 @@ wait $dead
 refused "a process that has ended" $dead
 refused "a thread of another process" "$spin/$other"
 refused "a process as a kernel thread" "0/$spin"
+refused "a kernel thread as a process" "$kthread"
 refused "not a number" abc

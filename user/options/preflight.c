@@ -44,6 +44,9 @@ static int check_target(const struct plan *plan, const struct capture_target *t,
 {
 	if (!t->pid && !is_kthread(t->tid))
 		return diag_error(d, "-T 0/%d: there is no such kernel thread: see ps -e", t->tid);
+	if (t->pid && is_kthread(t->pid))
+		return diag_error(d, "-%c %d: this is a thread of the kernel: write -T 0/%d",
+				  plan->program ? 'P' : 'T', t->pid, t->pid);
 	if (t->pid && !has_thread(t->pid, t->pid))
 		return diag_error(d, "-%c %d: there is no such process: see ps -e",
 				  plan->program ? 'P' : 'T', t->pid);

@@ -21,6 +21,7 @@
 #include "analysis/base/tree.h"
 #include "analysis/experiment/exp_group.h"
 #include "user/record/retain.h"
+#include "user/record/status.h"
 
 enum { MAX_TRIES = 100 }; /* another program may take the same numbers */
 
@@ -29,6 +30,8 @@ struct dumps {
 	char *stem;
 	char *temporary; /* the name of a dump that is not complete */
 	struct retain *retain;
+	uint64_t keep;
+	bool said_tight; /* one dump takes more than that */
 };
 
 /*
@@ -87,6 +90,7 @@ struct dumps *dumps_new(const struct expname *place, uint64_t keep)
 	prefix = xasprintf(".%s.dump.", u->stem);
 	u->temporary = xasprintf("%s%d", prefix, getpid());
 	u->retain = retain_new(keep);
+	u->keep = keep;
 	remove_left_over(u, prefix);
 	free(prefix);
 	return u;
@@ -194,9 +198,17 @@ static char *beside(const struct dumps *u, const char *name)
 static void retain(struct dumps *u, const char *name, struct diag *d)
 {
 	__cleanup(freep) char *path = beside(u, name);
+	char taken[32], quota[32];
 
 	retain_add(u->retain, u->place->dirfd, name, path);
 	retain_make_room(u->retain, 0, d);
+	if (u->said_tight || retain_bytes(u->retain) <= u->keep)
+		return;
+	u->said_tight = true;
+	status_bytes(retain_bytes(u->retain), taken, sizeof(taken));
+	status_bytes(u->keep, quota, sizeof(quota));
+	diag_warn(d, "%s: --keep is %s, and this dump takes %s: only the newest is kept: give --keep several times as "
+		     "much, or a shorter time to --flight", path, quota, taken);
 }
 
 char *dumps_write(struct dumps *u, const struct dump *what, struct diag *d)

@@ -34,7 +34,8 @@ struct dump {
 };
 
 /*
- * Write a dump, then remove the oldest dumps beyond `keep`; the new one stays. Returns the path of
+ * Write a dump, then remove the oldest dumps beyond `keep`; the new one stays, with a warning the first time that it
+ * takes more. Returns the path of
  * its group file, which the caller frees, or NULL after reporting.
  */
 char *dumps_write(struct dumps *u, const struct dump *what, struct diag *d);
