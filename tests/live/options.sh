@@ -67,6 +67,8 @@ refused "-S nonsense" -S x -t 1
 refused "an option that is not there" --none -t 1
 refused "an argument that is missing" -o
 refused "-n with a load that is not there" -n no_such_command
+refused "-n with a process that is not there" -n -T 99999999
+refused "-n with --ctl" -n --ctl stop
 refused "11 comments" -C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11 -t 1
 refused "a load that is not there" ./none
 

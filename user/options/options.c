@@ -310,6 +310,8 @@ int options_parse(enum recorder recorder, int argc, char **argv, struct options 
 		ret->plan.max_subs = MANY_SUBS;
 	if (ret->ctl && check_ctl(ret, d) < 0)
 		return -1;
+	if (ret->ctl && ret->action == ACTION_PREVIEW)
+		return diag_error(d, "-n: --ctl asks a running recorder, and records nothing itself: leave -n out");
 	if (optind < argc && ret->ctl)
 		return diag_error(d, "--ctl %s: unexpected word '%s'", ret->ctl, argv[optind]);
 	if (optind < argc)

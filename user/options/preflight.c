@@ -81,11 +81,6 @@ void preflight_clock(struct plan *plan, struct diag *d)
 	plan->capture.interval_ns = least;
 }
 
-int preflight_load(const struct plan *plan, struct diag *d)
-{
-	return plan->load ? load_check(plan->load, d) : 0;
-}
-
 struct children {
 	pid_t of;
 	unsigned n;
@@ -113,6 +108,15 @@ static void warn_of_children(const struct plan *plan, struct diag *d)
 			     "processes", (int)c.of, c.n, c.n == 1 ? "" : "es");
 }
 
+int preflight_named(const struct plan *plan, struct diag *d)
+{
+	vec_for_each(t, &plan->targets) {
+		if (check_target(plan, t, d) < 0)
+			return -1;
+	}
+	return plan->load ? load_check(plan->load, d) : 0;
+}
+
 int preflight(const struct plan *plan, struct diag *d)
 {
 	int least, most, err;
@@ -122,11 +126,7 @@ int preflight(const struct plan *plan, struct diag *d)
 	if (!user_stack_limit_valid(&least, &most))
 		return diag_error(d, "SP_COLLECTOR_STACKBUFSZ='%s': it is the most frames of a stack: write a number from %d to "
 				     "%d, or unset it", getenv("SP_COLLECTOR_STACKBUFSZ"), least, most);
-	vec_for_each(t, &plan->targets) {
-		if (check_target(plan, t, d) < 0)
-			return -1;
-	}
-	err = preflight_load(plan, d);
+	err = preflight_named(plan, d);
 	if (err)
 		return err;
 	warn_of_children(plan, d);

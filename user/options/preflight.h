@@ -12,7 +12,7 @@ struct diag;
 
 /*
  * Check targets and load. Features that the kernel lacks are found when the capture opens.
- * Returns 0, or after one sentence -1, or what preflight_load says.
+ * Returns 0, or after one sentence -1, or what preflight_named says.
  */
 int preflight(const struct plan *plan, struct diag *d);
 /* Find the places of the plan's probes. Returns 0, or -1 after one sentence. */
@@ -23,8 +23,8 @@ int preflight_heap(struct plan *plan, struct diag *d);
 void preflight_locks(struct plan *plan);
 /* Lengthen an interval at which the clock's ticks alone would take more than half of a CPU, with a warning. */
 void preflight_clock(struct plan *plan, struct diag *d);
-/* Check that the load, if there is one, can be run. 0, or -errno after one sentence. */
-int preflight_load(const struct plan *plan, struct diag *d);
+/* Check that the targets exist, and that the load can be run. 0; after one sentence -1, or for the load -errno. */
+int preflight_named(const struct plan *plan, struct diag *d);
 /* -n: print what would be recorded. */
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out);
 /* --check: print a table of the features. Returns 0 if all required ones are there, else 1. */

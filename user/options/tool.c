@@ -38,7 +38,7 @@ static int record(struct options *o, int *load_signal, struct diag *d)
 		return 1;
 	if (!preview)
 		preflight_clock(&o->plan, d);
-	err = preview ? preflight_load(plan, d) : preflight(plan, d);
+	err = preview ? preflight_named(plan, d) : preflight(plan, d);
 	if (err)
 		return status_of(plan, err);
 	preflight_locks(&o->plan);
