@@ -15,8 +15,8 @@
 #include "bpf/java.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
+/* The verifier checks these once: a part for all its calls, a loop for every n. */
 #define UNWIND_PART __noinline
-/* The verifier checks this once for every n. */
 #define unwind_repeat(n, fn, ctx) bpf_loop(n, fn, ctx, 0)
 
 #include "bpf/unwind_step.h"

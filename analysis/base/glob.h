@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Whether the pattern matches the whole text: `*` stands for any bytes, `[a0-9]` for one of a set, and all else for
- * itself. fnmatch says the same; but in a locale of UTF-8 it converts both strings first.
+ * Returns whether the whole text matches the pattern. `*` stands for any bytes, `[a0-9]` for one byte of a set. Other
+ * bytes stand for themselves. fnmatch does the same, but converts both strings first in a locale of UTF-8.
  */
 bool glob_match(const char *pattern, const char *text);
 

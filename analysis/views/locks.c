@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * locks: user locks that threads waited for. A lock is an address in a process, or what stands for one (lockset.h).
+ * locks: user locks that threads waited for. A lock is an address in a process. Some have none (lockset.h).
  * Where many objects each have a lock, all of these are taken at the same place. The report therefore joins
  * locks of one program that were waited for with a common stack, unless addresses are asked for.
  *

@@ -27,7 +27,7 @@ struct user_lock {
 	/* experiment of the first wait for the lock, and when that wait ended */
 	const struct experiment *e;
 	int64_t time_ns;
-	const char *known; /* name of a runtime's lock, or what stands for one; NULL: neither */
+	const char *known; /* name of a runtime's lock; a text if the address is of none; else NULL */
 };
 
 struct lock_set {

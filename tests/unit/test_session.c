@@ -362,7 +362,7 @@ static void test_end_of_parts(void **state)
 			exp_builder_abandon(o.builder);
 		fixture_open_built(&o);
 		assert_int_equal(o.session->experiments.data[0]->end_ns, (closed ? 3 : 7) * BUILDER_TICK_NS);
-		/* Who reads of the founder that it was not closed need not read it of each part. */
+		/* The founder's warning is enough: its parts were not closed, either. */
 		assert_int_equal(o.session->experiments.data[1]->diag.nwarnings, closed);
 		fixture_free(&o);
 	}

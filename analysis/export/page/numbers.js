@@ -17,4 +17,7 @@ export function firstWhere(lo, hi, test) {
 }
 
 // Adds a value to the list that a map has for a key.
-export const addToList = (map, key, value) => map.set(key, [...map.get(key) || [], value])
+export function addToList(map, key, value) {
+	const list = map.get(key)
+	list ? list.push(value) : map.set(key, [value])
+}
