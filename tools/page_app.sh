@@ -3,9 +3,9 @@
 #
 # page_app.sh FOLDER: writes the application of the page as arrays of C, with the SHA-256 of its
 # script and of its style. The page's content security policy allows these two and nothing else.
-# Modules are joined into one block, without import lines and the word export. main.js comes last.
-# minify leaves out comments and blanks, and shortens names within functions. Functions keep theirs, unless they are
-# async, so that an error in a browser can be read.
+# Modules are joined, without import lines and the word export. main.js comes last.
+# minify leaves out comments and blanks, and shortens names within functions. The modules are in one function, so that
+# it shortens their names, too.
 set -eu
 export LC_ALL=C
 dir=$1
@@ -18,9 +18,9 @@ others=$(find "$dir" -name '*.js' ! -name main.js | sort)
 twice=$(sed -nE 's/^(export )?(async )?(function|const|let|class) ([A-Za-z0-9_]+).*/\4/p' $others "$dir/main.js" | sort | uniq -d)
 [ -z "$twice" ] || { echo "page_app.sh: two modules have a name at their top:" $twice >&2; exit 1; }
 {
-	printf "'use strict';\n{\n"
+	printf "'use strict';\n(() => {\n"
 	sed -e '/^import /d' -e 's/^export //' $others "$dir/main.js"
-	printf '}\n'
+	printf '})()\n'
 } | minify --type=js >"$tmp/script"
 minify --type=css "$dir/page.css" >"$tmp/style"
 sed '/^<!-- SPDX/d' "$dir/page.html" >"$tmp/body"
