@@ -3,7 +3,7 @@
 // they are whole, and exact below 2^53.
 import { NSTATES } from './data.js'
 import { countSums } from './counts.js'
-import { eventFacts, isFiltered, makeFilter, pathMask } from './filter.js'
+import { eventMasks, isFiltered, makeFilter, pathMask } from './filter.js'
 import { firstWhere, totalOf } from './numbers.js'
 
 // byPath has the CPU times of all paths, then their waits: cpu and wait are its halves.
@@ -69,26 +69,21 @@ export function inPieces(lo, hi, fn) {
 
 // Adds the events that pass to the sums, and returns them.
 function addEvents(data, state, sums) {
-	const filter = makeFilter(data, state), all = n => new Uint8Array(n).fill(1)
-	// The masks are always there: were they sometimes null, the first filter would run code that the browser
-	// has to compile anew.
-	const tables = { threadOk: filter.thread || all(data.nthreads), classOk: filter.cls || all(data.classes.length),
-		pathOk: filter.path || all(data.npaths), stateOf: Uint8Array.from(data.classes, c => c.state), cut: cutPaths(data),
+	const filter = makeFilter(data, state)
+	const tables = { ...eventMasks(data, filter), stateOf: Uint8Array.from(data.classes, c => c.state), cut: cutPaths(data),
 		half: Uint32Array.from(data.isWait, wait => wait ? data.npaths : 0) }
-	const { cpus, other } = filter
-	const rest = cpus || other ? (chunk, i) => (!cpus || cpus.has(chunk.cpu[i])) && (!other || other(eventFacts(chunk, i))) : null
 	sums.partial = !data.whole || filter.unread
 	for (const chunk of data.chunks)
-		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => addPiece(chunk, rest, tables, sums, from, to))
+		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => addPiece(chunk, tables, sums, from, to))
 	sums.n = sums.classN.reduce((a, n) => a + n, 0)
 	return sums
 }
 
 // This loop takes most of the time of a filter, so it has no branch but for the filter, and the class is asked first:
 // it decides most.
-function addPiece(chunk, rest, tables, sums, from, to) {
+function addPiece(chunk, tables, sums, from, to) {
 	const { thread, cls, path, weight, merged } = chunk
-	const { byPath, threadStates, classUs, classN } = sums, { stateOf, cut, half, threadOk, classOk, pathOk } = tables
+	const { byPath, threadStates, classUs, classN } = sums, { stateOf, cut, half, threadOk, classOk, pathOk, rest } = tables
 	let cutN = 0
 	for (let i = from; i < to; i++) {
 		const c = cls[i]

@@ -51,16 +51,17 @@ export function dividesThreads(data, state) {
 }
 
 // Returns what an expression may depend on.
-export function eventFacts(chunk, i) {
+function eventFacts(chunk, i) {
 	return { thread: chunk.thread[i], cls: chunk.cls[i], path: chunk.path[i], cpu: chunk.cpu[i], time: chunk.base + chunk.time[i],
 		row: chunk.first + i, spans: chunk.spans ? chunk.spans[i] : 0 }
 }
 
-// Whether event i of a chunk passes a filter but for its range, as a function of i: it is asked for each event.
-export function eventTest({ cls, thread, path, cpus, other }, chunk) {
-	const { cls: c, thread: t, path: p, cpu } = chunk
-	return i => (!cls || cls[c[i]]) && (!thread || thread[t[i]]) && (!path || path[p[i]]) &&
-		(!cpus || cpus.has(cpu[i])) && (!other || other(eventFacts(chunk, i)))
+// A filter but its range, as a loop over events asks it: masks that are always there, and rest(chunk, i) or null. Were the
+// masks sometimes null, the first filter would run code that the browser has to compile anew.
+export function eventMasks(data, { cls, thread, path, cpus, other }) {
+	const all = n => new Uint8Array(n).fill(1)
+	return { classOk: cls || all(data.classes.length), threadOk: thread || all(data.nthreads), pathOk: path || all(data.npaths),
+		rest: cpus || other ? (chunk, i) => (!cpus || cpus.has(chunk.cpu[i])) && (!other || other(eventFacts(chunk, i))) : null }
 }
 
 // `also`: the mask of an expression, or null.

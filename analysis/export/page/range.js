@@ -3,7 +3,7 @@
 // part. In the sums of reports, by contrast, the whole event counts if it ends within the range.
 import { FLAG, NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { chosenRange, eventTest, isFilteredByKind, makeFilter } from './filter.js'
+import { chosenRange, eventMasks, isFilteredByKind, makeFilter } from './filter.js'
 import { countLost } from './marks.js'
 import { varianceBySampling } from './variance.js'
 import { eachEvent } from './walk.js'
@@ -15,14 +15,14 @@ import { totalOf } from './numbers.js'
 // says so. Only how much of it was user time is an estimate. classUs and cpuPaths have the times by class, and of CPU samples by path;
 // strays are the waits [chunk, i] that are partly inside, but end outside.
 export function clippedStates(data, state) {
-	const filter = makeFilter(data, { ...state, from: null, to: null })
+	const filter = makeFilter(data, { ...state, from: null, to: null }), masks = eventMasks(data, filter)
 	const [from, to] = chosenRange({ data, state })
 	const us = new Float64Array(NSTATES), per = new Float64Array(data.nthreads * NSTATES), met = new Uint8Array(data.nthreads)
 	const stateOf = Int8Array.from(data.classes, c => c.flags & FLAG.rest ? -1 : c.state), addTo = { data, from, to, per, met, stateOf, squares: 0, variance: new Float64Array(NSTATES), cpu: Uint8Array.from(data.states, s => s.cpu ? 1 : 0),
 		classUs: new Float64Array(data.classes.length), cpuPaths: new Float64Array(data.npaths), strays: [] }
 	for (const chunk of data.chunks) {
 		const { before, after } = reachOf(chunk, stateOf)
-		inPieces(firstAt(chunk, from - after), firstAt(chunk, to + before), (lo, hi) => addClipped(chunk, filter, addTo, lo, hi))
+		inPieces(firstAt(chunk, from - after), firstAt(chunk, to + before), (lo, hi) => addClipped(chunk, masks, addTo, lo, hi))
 	}
 	const known = data.threads.every((t, i) => !met[i] || t.end > 0)
 	const exact = data.complete && known && !isFilteredByKind(data, state) && !countLost(data, { ...filter, from, to })
@@ -90,13 +90,13 @@ function addReach(chunk, stateOf, lo, hi) {
 	chunk.reach = { before, after }
 }
 
-function addClipped(chunk, filter, addTo, lo, hi) {
-	const { from, to, per, met, stateOf, classUs, cpuPaths, strays } = addTo
-	const { thread, cls, path, base, time } = chunk, passes = eventTest(filter, chunk)
+function addClipped(chunk, masks, addTo, lo, hi) {
+	const { from, to, per, met, stateOf, classUs, cpuPaths, strays } = addTo, { classOk, threadOk, pathOk, rest } = masks
+	const { thread, cls, path, base, time } = chunk
 	for (let i = lo; i < hi; i++) {
 		const c = cls[i], s = stateOf[c]
 		const part = s < 0 ? -1 : clippedPart(chunk, i, from, to)
-		if (part < 0 || !passes(i))
+		if (part < 0 || !classOk[c] || !(threadOk[thread[i]] & pathOk[path[i]]) || rest && !rest(chunk, i))
 			continue
 		per[thread[i] * NSTATES + s] += part
 		classUs[c] += part

@@ -2,7 +2,7 @@
 // Goes over the events that pass the filter, for sums that not every view needs.
 import { NSTATES, waitRow } from './data.js'
 import { firstAt, inPieces } from './aggregate.js'
-import { eventTest, makeFilter } from './filter.js'
+import { eventMasks, makeFilter } from './filter.js'
 
 // Calls fn(chunk, i, row) for each event that passes, in order of time; row is its place in the
 // columns of waits. With a mask of classes, for events of these only.
@@ -10,17 +10,19 @@ export function eachEvent(data, state, fn, classes = null) {
 	const filter = makeFilter(data, state)
 	if (classes)
 		filter.cls = filter.cls ? classes.map((on, c) => on && filter.cls[c]) : classes
+	const masks = eventMasks(data, filter)
 	for (const chunk of data.chunks)
-		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => eachOfPiece(data, chunk, filter, fn, from, to))
+		inPieces(firstAt(chunk, filter.from), firstAt(chunk, filter.to), (from, to) => eachOfPiece(data, chunk, masks, fn, from, to))
 }
 
-function eachOfPiece(data, chunk, filter, fn, from, to) {
-	const { cls } = chunk, isWait = data.isWait, passes = eventTest(filter, chunk)
+// The class is asked first: it decides most.
+function eachOfPiece(data, chunk, { classOk, threadOk, pathOk, rest }, fn, from, to) {
+	const { cls, thread, path } = chunk, isWait = data.isWait
 	let row = waitRow(data, chunk, from)
 	for (let i = from; i < to; i++) {
-		const r = row
-		row += isWait[cls[i]]
-		if (passes(i))
+		const c = cls[i], r = row
+		row += isWait[c]
+		if (classOk[c] && threadOk[thread[i]] & pathOk[path[i]] && (!rest || rest(chunk, i)))
 			fn(chunk, i, r)
 	}
 }
