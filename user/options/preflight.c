@@ -16,6 +16,7 @@
 #include "user/record/collector_attach.h"
 #include "user/record/load.h"
 #include "user/record/status.h"
+#include "user/record/statusfile.h"
 #include "user/space/procfs.h"
 
 enum { PF_KTHREAD = 0x00200000 }; /* include/linux/sched.h; shown in /proc/PID/stat */
@@ -108,8 +109,18 @@ static void warn_of_children(const struct plan *plan, struct diag *d)
 			     "processes", (int)c.of, c.n, c.n == 1 ? "" : "es");
 }
 
+static int check_status(const char *path, struct diag *d)
+{
+	struct statusfile *f = statusfile_open(path, d);
+
+	statusfile_close(f);
+	return f ? 0 : -1;
+}
+
 int preflight_named(const struct plan *plan, struct diag *d)
 {
+	if (plan->status && check_status(plan->status, d) < 0)
+		return -1;
 	vec_for_each(t, &plan->targets) {
 		if (check_target(plan, t, d) < 0)
 			return -1;
@@ -318,6 +329,8 @@ void preflight_preview(const struct plan *plan, const struct expname *name, FILE
 		diag_say(out, "experiment:     %s", name->path);
 	if (name->group)
 		diag_say(out, "group:          %s", name->group);
+	if (plan->status)
+		diag_say(out, "status file:    %s", plan->status);
 	if (plan_rolls(plan) && !plan->flight_ns)
 		preview_roll(plan, out);
 	preview_keep(plan, out);

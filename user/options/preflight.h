@@ -23,7 +23,10 @@ int preflight_heap(struct plan *plan, struct diag *d);
 void preflight_locks(struct plan *plan);
 /* Lengthen an interval at which the clock's ticks alone would take more than half of a CPU, with a warning. */
 void preflight_clock(struct plan *plan, struct diag *d);
-/* Check that the targets exist, and that the load can be run. 0; after one sentence -1, or for the load -errno. */
+/*
+ * Check that the targets and the status file's directory exist, and that the load can be run. Returns 0; or after one
+ * sentence -1, or for the load -errno.
+ */
 int preflight_named(const struct plan *plan, struct diag *d);
 /* -n: print what would be recorded. */
 void preflight_preview(const struct plan *plan, const struct expname *name, FILE *out);

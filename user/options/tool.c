@@ -34,7 +34,7 @@ static int record(struct options *o, int *load_signal, struct diag *d)
 
 	if (!privilege_captures() && plan->program && unprivileged_plan(&o->plan, d) < 0)
 		return 1;
-	if (o->output && !preview && own_output_to(o->output, o->plan.load_fds, d) < 0)
+	if (o->output && (preview ? own_output_check(o->output, d) : own_output_to(o->output, o->plan.load_fds, d)) < 0)
 		return 1;
 	if (!preview)
 		preflight_clock(&o->plan, d);
