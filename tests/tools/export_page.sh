@@ -218,6 +218,28 @@ async function addresses(t) {
 	await t.closePage(opened)
 }
 
+// The browser's buttons go from filter to filter and from tab to tab. A selection is no step.
+async function backAndForth(t) {
+	const page = await t.openPage(t.browser, 'w.html'), tab = () => page.textContent('[role=tab][aria-selected=true]')
+	const shown = async () => `${await tab()}; ${await page.isVisible('.command') ? await page.textContent('.command') : 'all'}`
+	const first = await shown()
+	await page.click('#tab-functions')
+	await page.click('#view-functions .tr:has-text("work")')
+	await page.keyboard.press('ArrowDown')
+	const second = await shown()
+	await t.dragRange(page, 0.2, 0.8)
+	const third = await shown()
+	for (const [what, go, want] of [['back', 'goBack', second], ['back again', 'goBack', first],
+		['forward', 'goForward', second], ['forward again', 'goForward', third]]) {
+		await page[go]()
+		await page.waitForTimeout(100)
+		t.check(`history: ${what}`, await shown() === want, `${await shown()} instead of ${want}`)
+	}
+	t.check('history: three states, no complaint', new Set([first, second, third]).size === 3 && !page.complaints.length,
+		[first, second, third, ...page.complaints].join('\n'))
+	await t.closePage(page)
+}
+
 // worker 13 waits for a lock from 0.50 to 0.55 s; worker 14 holds it and ends the wait.
 async function interval(t) {
 	const page = await t.openPage(t.browser, 'w.html')
@@ -250,6 +272,7 @@ module.exports = async t => {
 	await packs(t)
 	await markup(t)
 	await addresses(t)
+	await backAndForth(t)
 }
 EOJ
 

@@ -100,8 +100,11 @@ function start(data) {
 	makeHelp(page, views)
 	page.store.listen(changed)
 	when(window, 'hashchange', () => {
-		if (stateText(page.state) !== location.hash)
-			page.store.set(checkedState(data, { ...defaults, ...parseState(location.hash) }))
+		if (stateText(page.state) === location.hash)
+			return
+		page.following = true
+		page.store.set(checkedState(data, { ...defaults, ...parseState(location.hash) }))
+		page.following = false
 	})
 	updateAll()
 	document.body.classList.add('ready')
@@ -170,22 +173,29 @@ function updateAll() {
 }
 
 const drawTimelineOnly = ['viewFrom', 'viewTo']
+// The browser's back button takes back a change of these. Others, such as a selection that moves from row to row, belong
+// to the address at which they were made.
+const steps = [...filterKeys, 'view', 'metric', 'by', 'leafUp', 'a', 'b']
 let addressTimer = 0
 
-function writeAddress() {
+function writeAddress(isStep) {
 	clearTimeout(addressTimer)
 	addressTimer = 0
-	history.replaceState(null, '', location.pathname + location.search + stateText(page.state))
+	const url = location.pathname + location.search + stateText(page.state)
+	if (isStep && !page.following)
+		history.pushState(null, '', url)
+	else
+		history.replaceState(null, '', url)
 }
 
 function changed(keys) {
 	if ([...keys].every(k => drawTimelineOnly.includes(k))) {
 		// Browsers limit how often the address may change, and moving changes it in each frame.
-		addressTimer = addressTimer || setTimeout(writeAddress, 200)
+		addressTimer = addressTimer || setTimeout(writeAddress, 200, false)
 		page.timeline.draw()
 		return
 	}
-	writeAddress()
+	writeAddress([...keys].some(k => steps.includes(k)))
 	if ([...keys].some(k => filterKeys.includes(k)))
 		refresh()
 	else
