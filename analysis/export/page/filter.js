@@ -41,8 +41,13 @@ export function isFiltered(data, state) {
 
 // Whether it filters by more than a range and threads. An expression that tests only threads chooses threads.
 export function isFilteredByKind(data, state) {
+	return state.states.length > 0 || dividesStates(data, state)
+}
+
+// Whether it leaves a part of a thread's time in a state, whose total is sampled. That of a state is exact.
+export function dividesStates(data, state) {
 	const made = madeOf(data, state)
-	return ['states', 'reasons', 'cpus'].some(key => state[key].length) || state.func !== null || !!made && made.by !== 'thread'
+	return ['reasons', 'cpus'].some(key => state[key].length) || state.func !== null || !!made && made.by !== 'thread'
 }
 
 // Whether it leaves a part of the threads' time, whose total is sampled. That of threads is exact.

@@ -10,7 +10,7 @@ import { duration, moment, percent, seconds, secondsOfNs, shorten } from './form
 import { exclusiveTimes } from './tree.js'
 import { stateColor } from './colors.js'
 import { reasonName } from './view_waits.js'
-import { chosenRange, isFilteredByKind, makeFilter, wholeRanges } from './filter.js'
+import { chosenRange, dividesStates, isFilteredByKind, makeFilter, wholeRanges } from './filter.js'
 import { countLost } from './marks.js'
 import { clockless } from './lanes.js'
 import { totalOf } from './numbers.js'
@@ -46,9 +46,11 @@ function verdictOf(page) {
 		return { seconds, clipped: null, ns: seconds.ns, lives: null, nthreads: seconds.nthreads, error,
 			mark: s => data.states[s].cpu ? !seconds.split : !seconds.exact && error(s) > 0 }
 	}
-	if (!inRange || !clipped)
+	if (!inRange || !clipped) {
+		const divided = dividesStates(data, state)
 		return { ns: withSystem(sums.states).map(us => us * 1000), lives: null, nthreads: sums.threads.reduce((n, us) => n + (us ? 1 : 0), 0),
-			mark: () => false, error: () => 0 }
+			mark: s => divided && (data.states[s].cpu || !data.complete), error: () => 0 }
+	}
 	const errors = clipped.exact ? null : clipped.errors || (clipped.errors = clippedErrors(data, state, clipped))
 	return { clipped, ns: clipped.us.map(us => us * 1000), lives: clipped.lives === null ? null : clipped.lives * 1000, nthreads: clipped.nthreads,
 		mark: s => data.states[s].cpu || !data.complete || errors && errors[s] > 0, error: s => errors ? errors[s] * 1000 : 0 }
@@ -123,7 +125,7 @@ function sentence(page, v, total) {
 		return ['The recording has no clock data, or the filter of the file leaves none: there are no times by state. Marks in the timeline are calls and events.']
 	const { data, state, sums } = page, threads = [' in ', el('b', {}, String(v.nthreads)), v.nthreads === 1 ? ' thread' : ' threads']
 	if (!v.clipped && !hasRange(state))
-		return [el('b', {}, secondsOfNs(Math.round(total)) + ' s'), ' of time', ...threads, sums.partial ? ' (still being read)' : '', ...exactness(page, v.seconds)]
+		return [el('b', {}, timeText(total, v.ns.some((ns, s) => ns && v.mark(s)), 0) + ' s'), ' of time', ...threads, sums.partial ? ' (still being read)' : '', ...exactness(page, v.seconds)]
 	const [from, to] = chosenRange(page)
 	if (v.seconds)
 		return [el('b', {}, duration(to - from)), ...threads, ...exactness(page, v.seconds)]
