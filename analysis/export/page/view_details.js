@@ -50,19 +50,31 @@ function aboutSample(page, s) {
 	].filter(Boolean)
 }
 
-// The times of a function by state, and how many events they come from, as er_print -fsingle.
-function functionStates(data, state, func) {
-	const { tree, pathNode } = data, inside = pathMask(data, func)
-	const ret = { excl: new Float64Array(NSTATES), incl: new Float64Array(NSTATES) }
+// The times of all paths under the filter by state: arrays by path. All events are read, so only once for each filter.
+function pathStates({ data, state, sums }) {
+	if (sums.pathStates)
+		return sums.pathStates
+	const ret = sums.pathStates = [], shown = data.classes.map(c => c.state === 11 ? 1 : c.state)
 	eachEvent(data, state, (chunk, i) => {
-		const path = chunk.path[i]
+		const s = shown[chunk.cls[i]]
+		if (!ret[s])
+			ret[s] = new Float64Array(data.npaths)
+		ret[s][chunk.path[i]] += chunk.weight[i]
+	})
+	return ret
+}
+
+// The times of a function by state, as er_print -fsingle.
+function functionStates(page, func) {
+	const { tree, pathNode } = page.data, inside = pathMask(page.data, func)
+	const ret = { excl: new Float64Array(NSTATES), incl: new Float64Array(NSTATES) }
+	pathStates(page).forEach((us, s) => us.forEach((v, path) => {
 		if (!inside[path])
 			return
-		const s = data.classes[chunk.cls[i]].state, shown = s === 11 ? 1 : s
-		ret.incl[shown] += chunk.weight[i]
+		ret.incl[s] += v
 		if (tree.func[pathNode[path]] === func)
-			ret.excl[shown] += chunk.weight[i]
-	})
+			ret.excl[s] += v
+	}))
 	return ret
 }
 
@@ -77,7 +89,7 @@ function countRows({ data, sums }, func) {
 }
 
 function aboutFunction(page, func) {
-	const { data, state, sums } = page, us = functionStates(data, state, func)
+	const { data, state, sums } = page, us = functionStates(page, func)
 	const sum = (a, keep) => a.reduce((all, v, s) => all + (keep(data.states[s]) ? v : 0), 0)
 	const line = (name, keep) => {
 		const [excl, incl, whole] = [us.excl, us.incl, sums.states].map(a => sum(a, keep))

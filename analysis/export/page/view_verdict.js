@@ -30,7 +30,7 @@ export function makeVerdict(root, page) {
 			if (unknown)
 				legend.append(hint(`Not known ${secondsOfNs(Math.round(unknown))} s`))
 			fill(what, ...sentence(page, v, total), ...lacks(data, state, sums))
-			fill(tops, ...topLinks(page, data, state, v))
+			fill(tops, ...topLinks(page, v))
 		},
 	}
 }
@@ -182,14 +182,17 @@ function lineTimes({ data, state, sums, clipped: range }, v) {
 	return { cpu: clipped.cpuPaths.map(us => us * fit(0)), classUs: clipped.classUs, clipped, fit }
 }
 
-function topLinks(page, data, state, v) {
-	const ret = [], set = patch => page.store.set(patch), { cpu, classUs, clipped, fit } = lineTimes(page, v)
+function topLinks(page, v) {
+	const { data, state, sums } = page, ret = [], set = patch => page.store.set(patch), { cpu, classUs, clipped, fit } = lineTimes(page, v)
 	const excl = exclusiveTimes(data, cpu)
 	const best = [...excl.keys()].filter(f => excl[f]).sort((a, b) => excl[b] - excl[a]).slice(0, 3)
 	if (best.length)
 		ret.push(el('span', {}, 'Most CPU time:', ...best.map(f => el('button.link.top', { title: data.funcs[f],
 			onclick: () => set({ selected: f, view: 'flame', metric: 'cpu' }) }, `${shorten(data.funcs[f], 40)} ${seconds(excl[f])}`))))
-	const waits = data.whole ? topWaits(data, state, classUs, clipped) : []
+	// They are a walk over all events, and are the same until the filter changes.
+	if (data.whole && !sums.topWaits)
+		sums.topWaits = topWaits(data, state, classUs, clipped)
+	const waits = sums.topWaits || []
 	if (waits.length)
 		ret.push(el('span', {}, 'Most time waiting:', ...waits.map(w => el('span.top', {}, ...waitLink(page, data, w, fit(w.class.state))))))
 	return ret
