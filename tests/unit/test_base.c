@@ -115,6 +115,51 @@ static void runs_are_merged_in_order(void **state)
 		check_runs(runs);
 }
 
+struct large {
+	int key, at;
+	char rest[(128 << 10) - 2 * sizeof(int)];
+};
+
+static int by_large_key(const void *pa, const void *pb)
+{
+	const struct large *a = pa, *b = pb;
+
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Runs that do not fit into the memory that is taken: of these lengths, each with keys 0, step / 3, 2 * step / 3, ... */
+static void check_large_runs(const size_t lengths[], const int steps[], size_t runs)
+{
+	size_t n = 0;
+	struct large *all;
+
+	for (size_t r = 0; r < runs; r++)
+		n += lengths[r];
+	all = xcalloc(n, sizeof(*all));
+	for (size_t r = 0, at = 0; r < runs; r++) {
+		for (size_t i = 0; i < lengths[r]; i++, at++) {
+			all[at].key = (int)i * steps[r] / 3;
+			all[at].at = (int)at;
+			all[at].rest[sizeof(all->rest) - 1] = (char)at;
+		}
+	}
+	sort_runs(all, n, sizeof(*all), by_large_key);
+	for (size_t i = 0; i < n; i++) {
+		const struct large *a = i ? &all[i - 1] : NULL, *b = &all[i];
+
+		assert_true(!a || a->key < b->key || (a->key == b->key && a->at < b->at));
+		assert_int_equal(b->rest[sizeof(b->rest) - 1], (char)b->at);
+	}
+	free(all);
+}
+
+static void large_runs_are_merged_in_order(void **state)
+{
+	check_large_runs((size_t[]){ 300, 200, 150 }, (int[]){ 2, 3, 1 }, 3);
+	check_large_runs((size_t[]){ 150, 400 }, (int[]){ 7, 2 }, 2);
+	check_large_runs((size_t[]){ 280, 270 }, (int[]){ 1, 0 }, 2);
+}
+
 static void vec_upto_counts_what_is_not_above(void **state)
 {
 	VEC(struct { int pad; unsigned key; }) v = { 0 };
@@ -519,6 +564,7 @@ int main(void)
 		cmocka_unit_test(an_ignored_interrupt_stays_ignored),
 		cmocka_unit_test(vec_grows_sorts_and_frees),
 		cmocka_unit_test(runs_are_merged_in_order),
+		cmocka_unit_test(large_runs_are_merged_in_order),
 		cmocka_unit_test(vec_upto_counts_what_is_not_above),
 		cmocka_unit_test(map_keeps_every_key),
 		cmocka_unit_test(map_loses_only_what_is_removed),
