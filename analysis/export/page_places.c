@@ -26,6 +26,21 @@ static uint32_t place_index(struct page_places *p, uint32_t frame, uint32_t func
 	return *at - 1;
 }
 
+/* The variant of a node of the tree that is reached from another variant by this place. */
+static uint32_t variant_at(struct page_places *p, uint32_t parent, uint32_t place, uint32_t node)
+{
+	uint64_t hash = page_edge_hash(parent, place);
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t at;
+
+	while ((at = intern_next(&p->edges, &probe))) {
+		if (p->nodes.data[at].parent == parent && p->nodes.data[at].place == place)
+			return at;
+	}
+	vec_push(&p->nodes, (struct variant){ .parent = parent, .node = node, .place = place });
+	return intern_add(&p->edges, hash) + 1;
+}
+
 uint32_t page_places_add(struct page_places *p, const struct page_tree *t)
 {
 	uint32_t at = 0;
@@ -34,16 +49,8 @@ uint32_t page_places_add(struct page_places *p, const struct page_tree *t)
 		vec_push(&p->nodes, (struct variant){ 0 });
 	for (size_t i = 0; i < t->path.len; i++) {
 		uint32_t node = t->path.data[i];
-		uint32_t place = place_index(p, t->frames.data[i], t->nodes.data[node].func);
-		uint64_t *child = map_put(&p->by_edge, (uint64_t)at << 32 | place, NULL);
 
-		/* The root is no child, so 0 is free for "new". */
-		if (!*child) {
-			*child = p->nodes.len;
-			vec_push(&p->nodes,
-				 (struct variant){ .parent = at, .node = node, .place = place });
-		}
-		at = *child;
+		at = variant_at(p, at, place_index(p, t->frames.data[i], t->nodes.data[node].func), node);
 	}
 	return at;
 }
@@ -128,7 +135,7 @@ void page_places_number(struct page_places *p, const struct page_tree *t)
 	p->order.len = 0;
 	for (size_t i = 0; i < p->nodes.len; i++)
 		vec_push(&p->order, order[i]);
-	map_free(&p->by_edge);
+	intern_free(&p->edges);
 	map_free(&p->by_place);
 	used = xcalloc(t->funcs.len + 1, sizeof(*used));
 	vec_for_each (place, &p->all)
@@ -241,6 +248,6 @@ void page_places_free(struct page_places *p)
 	vec_free(&p->nodes);
 	vec_free(&p->all);
 	vec_free(&p->order);
-	map_free(&p->by_edge);
+	intern_free(&p->edges);
 	map_free(&p->by_place);
 }

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "analysis/base/intern.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 
@@ -40,7 +41,7 @@ struct page_places {
 	VEC(struct variant) nodes; /* the root is the first */
 	VEC(struct place) all;
 	VEC(uint32_t) order; /* nodes in the order of the tree's nodes, then of variants */
-	struct map by_edge;  /* parent << 32 | place, to node */
+	struct intern edges; /* nodes without the root: an edge's id + 1 is its node */
 	struct map by_place; /* place + 1 */
 };
 

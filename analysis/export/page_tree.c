@@ -17,14 +17,16 @@ static uint32_t func_index(struct page_tree *t, uint32_t id)
 
 static uint32_t child(struct page_tree *t, uint32_t parent, uint32_t func)
 {
-	uint64_t *at = map_put(&t->by_edge, (uint64_t)parent << 32 | func, NULL);
+	uint64_t hash = page_edge_hash(parent, func);
+	struct intern_probe probe = intern_probe(hash);
+	uint32_t node;
 
-	/* The root is no child, so 0 is free for "new". */
-	if (!*at) {
-		*at = t->nodes.len;
-		vec_push(&t->nodes, (struct page_node){ parent, func });
+	while ((node = intern_next(&t->edges, &probe))) {
+		if (t->nodes.data[node].parent == parent && t->nodes.data[node].func == func)
+			return node;
 	}
-	return *at;
+	vec_push(&t->nodes, (struct page_node){ parent, func });
+	return intern_add(&t->edges, hash) + 1;
 }
 
 static void swap(uint32_t *v, uint32_t a, uint32_t b)
@@ -58,7 +60,7 @@ void page_tree_free(struct page_tree *t)
 {
 	vec_free(&t->nodes);
 	vec_free(&t->funcs);
-	map_free(&t->by_edge);
+	intern_free(&t->edges);
 	map_free(&t->by_func);
 	vec_free(&t->path);
 	vec_free(&t->frames);

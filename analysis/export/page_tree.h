@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "analysis/base/intern.h"
 #include "analysis/base/map.h"
 #include "analysis/base/vec.h"
 
@@ -19,11 +20,17 @@ struct page_node {
 struct page_tree {
 	VEC(struct page_node) nodes; /* the root is the first */
 	VEC(uint32_t) funcs;         /* ids in the session */
-	struct map by_edge;          /* parent << 32 | func, to node */
+	struct intern edges;         /* nodes without the root: an edge's id + 1 is its node */
 	struct map by_func;          /* id in the session, to index in funcs + 1 */
 	/* Of the stack that was added last, from its root: the node of each function, and its frame. */
 	VEC(uint32_t) path, frames;
 };
+
+/* For a table of nodes by their parent and what leads to them. */
+static inline uint64_t page_edge_hash(uint32_t parent, uint32_t to)
+{
+	return hash64((uint64_t)parent << 32 | to);
+}
 
 /* The leaf of a stack, as the session shows the stack. Missing nodes are added. */
 uint32_t page_tree_add(struct page_tree *t, struct session *s, uint32_t stack);
