@@ -63,7 +63,7 @@ static int by_large_key(const void *pa, const void *pb)
 	return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Runs of these lengths, which do not fit into the memory that is taken. Their keys are 0, step / 3, 2 * step / 3, ... */
+/* Runs of these lengths, which do not fit into the memory that is taken. Keys are 0, step / 3, 2 * step / 3, ... */
 static void check_large_runs(const size_t lengths[], const int steps[], size_t runs)
 {
 	size_t n = 0;
