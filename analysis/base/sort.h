@@ -9,7 +9,7 @@
 /*
  * Sort n elements of `size` bytes by cmp, as for qsort. Equal elements keep their order if the array
  * has at most SORT_RUNS sorted runs, which then are merged; otherwise qsort sorts it. Merging takes
- * memory for half of the array, and at most 16 MB (or one element).
+ * memory for half of the array, and at most for 16 MB and one element.
  */
 enum { SORT_RUNS = 64 };
 void sort_runs(void *data, size_t n, size_t size, int (*cmp)(const void *a, const void *b));

@@ -70,10 +70,17 @@ refused "-n with a load that is not there" -n no_such_command
 refused "-n with a process that is not there" -n -T 99999999
 refused "-n with --ctl" -n --ctl stop
 refused "-n with a file for messages that cannot be there" -n -O no_such_directory/out
+refused "-n with a directory for messages" -n -O /
 refused "-n with a status file that cannot be there" -n --status no_such_directory/status
 "$er_kernel" -n -O new_messages --status new_status >out 2>&1
 check_that "-n makes neither of these files, and shows the status file" \
 	"$? == 0 && $(ls new_messages new_status 2>/dev/null | wc -l) == 0 && $(grep -c '^status file: *new_status$' out) == 1" "$(cat out)"
+mkfifo fifo && { cat fifo >/dev/null && : >fifo_ended; } &
+sleep 0.5
+"$er_kernel" -n -O fifo >out 2>&1
+check_that "-n does not open the file for messages: a FIFO's reader goes on" \
+	"$? == 0 && $(sleep 0.5; ls fifo_ended 2>/dev/null | wc -l) == 0" "$(cat out)"
+[ -e fifo_ended ] || : >fifo # its reader ends
 refused "11 comments" -C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11 -t 1
 refused "a load that is not there" ./none
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/alloc.h"
@@ -13,21 +14,24 @@
 
 enum { FIRST_FREE = STDERR_FILENO + 1 };
 
-static int cannot_open(const char *path, struct diag *d)
+static int cannot_open(const char *path, int err, struct diag *d)
 {
-	return diag_errno(d, errno, "-O '%s': cannot be opened: name a file that may be written", path);
+	return diag_errno(d, err, "-O '%s': cannot be opened: name a file that may be written", path);
 }
 
+/* The file is not opened: the reader of a FIFO would see its end, and some devices begin to work. */
 int own_output_check(const char *path, struct diag *d)
 {
 	const char *slash = strrchr(path, '/');
 	__cleanup(freep) char *dir = slash ? xstrndup(path, slash - path + 1) : xstrdup(".");
-	/* O_NONBLOCK: a FIFO without a reader. */
-	__cleanup(closep) int fd = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	int err = stat(path, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
 
-	if (fd >= 0 || errno == ENXIO || (errno == ENOENT && !access(dir, W_OK | X_OK)))
-		return 0;
-	return cannot_open(path, d);
+	if (err == ENOENT)
+		err = access(dir, W_OK | X_OK) < 0 ? errno : 0;
+	else if (!err)
+		err = access(path, W_OK) < 0 ? errno : 0;
+	return err ? cannot_open(path, err, d) : 0;
 }
 
 int own_output_to(const char *path, int load_fds[2], struct diag *d)
@@ -36,7 +40,7 @@ int own_output_to(const char *path, int load_fds[2], struct diag *d)
 					0666);
 
 	if (fd < 0)
-		return cannot_open(path, d);
+		return cannot_open(path, errno, d);
 	fflush(stdout);
 	for (int i = 0; i < 2; i++) {
 		int own = i ? STDERR_FILENO : STDOUT_FILENO;

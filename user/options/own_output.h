@@ -11,7 +11,7 @@ struct diag;
  * stay open until the program ends. Returns 0, or -1 after a report on the former standard error.
  */
 int own_output_to(const char *path, int load_fds[2], struct diag *d);
-/* Whether own_output_to could open the file; creates nothing. Returns 0, or -1 after the same report. */
+/* Whether own_output_to could open the file; opens and creates nothing. Returns 0, or -1 after the same report. */
 int own_output_check(const char *path, struct diag *d);
 
 #endif

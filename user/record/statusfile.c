@@ -142,7 +142,7 @@ struct statusfile *statusfile_open(const char *path, struct diag *d)
 	struct statusfile *f;
 
 	if (dirfd < 0) {
-		diag_errno(d, errno, "--status '%s': its directory cannot be opened: name a file in another one", path);
+		diag_errno(d, errno, "--status '%s': its directory cannot be opened: name a file in another directory", path);
 		return NULL;
 	}
 	if (!*name || is_other(dirfd, name)) {

@@ -44,7 +44,7 @@ export function isFilteredByKind(data, state) {
 	return state.states.length > 0 || dividesStates(data, state)
 }
 
-// Whether it leaves a part of a thread's time in a state, whose total is sampled. That of a state is exact.
+// Whether it leaves only a part of a thread's time in a state. Such a part is sampled; the whole is exact.
 export function dividesStates(data, state) {
 	const made = madeOf(data, state)
 	return ['reasons', 'cpus'].some(key => state[key].length) || state.func !== null || !!made && made.by !== 'thread'
