@@ -98,7 +98,8 @@ kill $pid
 # A process that runs already counts if the user has preloaded the library: for each recorder that attaches, and not
 # for nobody. Its children do, too.
 mkfifo to from
-a_turn() { printf x >to; head -c 1 <from >/dev/null; }
+exec 3<>to 4<>from # the program may end before its last byte is read
+a_turn() { printf x >&3; timeout 60 head -c 1 <&4 >/dev/null; }
 # attached NAME ARGUMENT…: record the process for one turn
 attached()
 {
