@@ -11,11 +11,11 @@
 "$syn/spin" alpha:120 >/dev/null &
 spin=$!
 on_exit=stop_load
-pid=
-stop_load() { kill $spin $pid 2>/dev/null; }
+pid= keeper=
+stop_load() { kill $spin $pid $keeper 2>/dev/null; }
 
-# The seconds in which the recorder could not write: it had no CPU, waited for the disk, or the
-# hypervisor had the CPUs.
+# The seconds in which the recorder could not write: it had no CPU, waited for the disk, or the hypervisor had the
+# CPUs. A wait for a CPU counts when it is over: for one at the kill, call this when the recorder is dead.
 held_up()
 {
 	awk -v stolen="$(awk '$1 == "cpu" { print $9 }' /proc/stat)" \
@@ -23,19 +23,28 @@ held_up()
 		'{ sub(/.*\) /, ""); printf "%.3f\n", waited + ($40 + stolen) / 100 }' "/proc/$1/stat"
 }
 
+is_dead() { ! grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null; }
+
 : >lags
 seed=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
 for i in $(seq 20); do
 	wait=$(awk -v seed="$((seed + i))" 'BEGIN { srand(seed); printf "%.3f", 0.3 + rand() * 1.2 }')
-	"$er_kernel" -o "k$i.er" -p high -F on >/dev/null 2>err &
-	pid=$!
+	# `sleep` becomes its parent, which does not ask how it ended: so it can be looked at when it is dead
+	rm -f pid
+	sh -c '"$@" >/dev/null 2>err & echo $! >new && mv new pid; exec sleep 100' sh \
+		"$er_kernel" -o "k$i.er" -p high -F on 2>/dev/null &
+	keeper=$!
+	until [ -s pid ]; do sleep 0.01; done
+	pid=$(cat pid)
 	before=$(held_up $pid) # from its start: a wait at the kill may have begun earlier
-	until [ -s "k$i.er/profile" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	until [ -s "k$i.er/profile" ] || is_dead $pid; do sleep 0.05; done
 	sleep "$wait"
 	read -r now rest </proc/uptime
-	held=$(awk "BEGIN { print $(held_up $pid) - $before }")
 	kill -9 $pid
-	wait $pid 2>/dev/null
+	until is_dead $pid; do :; done
+	held=$(awk "BEGIN { print $(held_up $pid) - $before }")
+	kill $keeper
+	wait $keeper 2>/dev/null
 	name="killed after $wait s"
 	if ! out=$("$er_print" -header -functions "k$i.er" 2>&1); then
 		not_ok "$name: opens" "$out"

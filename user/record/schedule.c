@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define SEC_NS  1000000000ULL
-#define TICK_NS 150000000ULL /* a killed recorder loses one of these; 200 ms are promised */
+#define TICK_NS 120000000ULL /* a killed recorder loses this and a round of work: 200 ms are promised */
 #define STATUS_NS (5 * SEC_NS)
 #define YOUNG_NS (10 * SEC_NS)
 #define OLD_XML_NS (5 * SEC_NS)
