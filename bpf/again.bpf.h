@@ -60,41 +60,30 @@ static long (*const again_schedule)(struct task_struct *p, struct bpf_task_work 
 				    void *unused) = (void *)ER_CALL_SCHEDULE_RESUME;
 
 /*
- * Fetch what the last walk could not read. Only pages that the kernel alone brings: the thread must
- * not wait for another program, which may never answer. Nor for code that it does not run: beside a
- * function's first byte is the page before. The thread needs the page of a frame's pc to go on.
+ * Whether what the walk could not read may be fetched, so that another one finds more. Only pages that the kernel
+ * alone brings: the thread must not wait for another program, which may never answer. Nor for code that it does not
+ * run: beside a function's first byte is the page before. The thread needs the page of a frame's pc to go on.
+ * A function of its own: the verifier follows each round of the loop that calls it.
  */
-static __always_inline bool again_fetch(const struct unwind_env *env)
+__noinline int er_again_wants(const struct unwind_env *env)
 {
-	__u64 at = env->missed & ~7ULL, word;
-	bool runs = at >> PAGE_BITS == env->r.ip >> PAGE_BITS;
+	__u64 at;
 
-	return vma_may_be_read(bpf_get_current_task_btf(), at, 0, runs) &&
-	       !bpf_copy_from_user(&word, sizeof(word), (void *)at);
-}
-
-/* A function of its own: the verifier follows each round of the loop that calls it. */
-__noinline int er_again_begin(union stack_scratch *st, struct unwind_env *env)
-{
-	struct task_struct *p = bpf_get_current_task_btf();
-	struct sample sm = { .task = p, .mm = BPF_CORE_READ(p, mm) };
-
-	if (!st || !env)
-		return 0;
-	sm.now = st->s.h.time_ns;
-	sm.start_time = st->s.start_time;
-	sm.tgid = st->s.tgid;
-	walk_begin(env, &sm, arch_user_regs(p));
-	env->untabled = true;
-	return 0;
+	if (!env || !walk_is_unread(env))
+		return false;
+	at = env->missed & ~7ULL;
+	return vma_may_be_read(bpf_get_current_task_btf(), at, 0, at >> PAGE_BITS == env->r.ip >> PAGE_BITS);
 }
 
 /* False: another walk would find no more. */
 static __always_inline bool again_walk(union stack_scratch *st, struct unwind_env *env)
 {
-	er_again_begin(st, env);
+	__u64 word;
+
+	er_walk_begin(st, env);
+	env->untabled = true;
 	er_walk_user(st, env, 0);
-	return walk_is_unread(env) && again_fetch(env);
+	return er_again_wants(env) && !bpf_copy_from_user(&word, sizeof(word), (void *)(env->missed & ~7ULL));
 }
 
 /* Send the user frames that were walked. */

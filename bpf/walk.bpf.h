@@ -112,10 +112,8 @@ static __always_inline bool has_user_stack(const struct sample *sm)
 }
 
 /* Set number and flags for `got` user frames. Returns their number. */
-__noinline __u32 er_user_walked(union stack_scratch *st, struct er_cpu *c, __u32 got, __u32 end)
+static __always_inline __u32 user_walked(union stack_scratch *st, struct er_cpu *c, __u32 got, __u32 end)
 {
-	if (!st || !c)
-		return 0;
 	st->s.end = end;
 	if (!got) {
 		st->s.flags |= ER_STACK_USER_FAILED;
@@ -145,13 +143,22 @@ static __always_inline __u32 walk_user32(void *ctx, union stack_scratch *st, __u
 		return 0;
 	got = get_stack(ctx, st->s.pcs + at, BPF_F_USER_STACK);
 	got = got < 0 ? 0 : (__u32)got / 8;
-	return er_user_walked(st, sm->cpu, got, got >= er_max_frames ? ER_END_DEPTH : ER_END_FP_ZERO);
+	return user_walked(st, sm->cpu, got, got >= er_max_frames ? ER_END_DEPTH : ER_END_FP_ZERO);
 }
 
-/* Prepare a walk of the current thread; it has no frames yet. */
-static __always_inline void walk_begin(struct unwind_env *env, const struct sample *sm,
-				       const struct pt_regs *regs)
+/*
+ * Prepare a walk of the current thread for a stack of stack_init(); it has no frames yet. A function of its own, as
+ * er_copy_user() and er_walk_end(): the verifier follows what is inlined for each way that leads there, and a function
+ * once.
+ */
+__noinline int er_walk_begin(union stack_scratch *st, struct unwind_env *env)
 {
+	struct task_struct *p = bpf_get_current_task_btf();
+	const struct pt_regs *regs = arch_user_regs(p);
+	struct mm_struct *mm = BPF_CORE_READ(p, mm);
+
+	if (!st || !env)
+		return 0;
 	copy_regs(env->leaf, regs);
 	env->r.ip = regs->ip;
 	env->r.sp = regs->sp;
@@ -159,7 +166,7 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->r.bx = env->r.saved = 0;
 	env->r.flags = UNWIND_EXACT | UNWIND_LEAF;
 	env->bytes = 0;
-	env->second = sm->now / 1000000000;
+	env->second = st->s.h.time_ns / 1000000000;
 	env->n = env->lacks = 0;
 	env->missed = 0;
 	env->untabled = !er_raws;
@@ -168,10 +175,11 @@ static __always_inline void walk_begin(struct unwind_env *env, const struct samp
 	env->goroutine = 0;
 	env->blob.begin = env->blob.end = env->blob.kind = 0;
 	env->java.bp = 0;
-	code_reset(&env->code, er_hash_seed ^ sm->task->self_exec_id, sm->start_time, sm->tgid);
+	code_reset(&env->code, er_hash_seed ^ p->self_exec_id, st->s.start_time, st->s.tgid);
 	python_reset(&env->py);
-	returns_begin(&env->returns, sm->task, sm->mm);
-	pc_begin(&env->pc, sm->start_time, sm->tgid, sm->task->self_exec_id, sm->mm);
+	returns_begin(&env->returns, p, mm);
+	pc_begin(&env->pc, st->s.start_time, st->s.tgid, p->self_exec_id, mm);
+	return 0;
 }
 
 /*
@@ -202,30 +210,49 @@ static __always_inline bool has_no_room(enum scratch_user user)
 	       !bpf_core_field_exists(((struct bpf_prog_aux___private *)0)->priv_stack_ptr);
 }
 
-/* Copy the stack for a walk in user space. Returns false if a copy is not allowed now. */
-static __always_inline bool copy_user(union stack_scratch *st, __u32 at, const struct sample *sm,
-				      __u32 end)
+/* Copy the stack for a walk in user space. Returns whether that is allowed now. */
+__noinline int er_copy_user(union stack_scratch *st, struct er_cpu *c, __u32 at, __u32 end)
 {
 	__u32 room;
 
-	if (!er_raws)
+	if (!er_raws || !st || !c)
 		return false;
-	room = raw_room(sm->ring);
+	room = raw_room(er_this_ring());
 	if (!room) {
-		sm->cpu->counts.copies_unfitted++;
+		c->counts.copies_unfitted++;
 		return false;
 	}
-	if (!raw_allowed(sm->tgid)) {
-		sm->cpu->counts.copies_refused++;
+	if (!raw_allowed(st->s.tgid)) {
+		c->counts.copies_refused++;
 		return false;
 	}
 	st->s.end = end;
 	er_raw_take(st, at, room);
-	raw_charge(sm->tgid, raw_size(st, at));
+	raw_charge(st->s.tgid, raw_size(st, at));
 	return true;
 }
 
-/* `again`: if memory could not be read, flag the stack for unread_ask(), which gives it an id. */
+/*
+ * The walk is over: note what it found. `again`: if memory could not be read, flag the stack for unread_ask(), which
+ * gives it an id. Returns the number of frames.
+ */
+__noinline __u32 er_walk_end(union stack_scratch *st, struct er_cpu *c, const struct unwind_env *env, bool again)
+{
+	if (!st || !c || !env)
+		return 0;
+	/* In a system call the thread may sleep for long before it returns, and keep others from walking again. */
+	if (again && er_again && walk_is_unread(env) && st->s.flags & ER_STACK_USER_EXACT)
+		st->s.flags |= ER_STACK_UNREAD;
+	if (env->guessed)
+		st->s.flags |= ER_STACK_GUESSED;
+	if (env->py.base) {
+		c->counts.python_lost += python_is_lost(&env->py);
+		c->counts.python_unnamed += env->py.nunnamed;
+	}
+	return user_walked(st, c, env->n, env->end);
+}
+
+/* `again`: the thread may walk again. */
 static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32 at,
 				       struct sample *sm, enum scratch_user user, bool again)
 {
@@ -242,31 +269,22 @@ static __always_inline __u32 walk_user(void *ctx, union stack_scratch *st, __u32
 	if (arch_is_32bit(regs))
 		return walk_user32(ctx, st, at, sm);
 	if (has_no_room(user)) {
-		if (er_raws && copy_user(st, at, sm, ER_END_NO_TABLE))
+		if (er_copy_user(st, sm->cpu, at, ER_END_NO_TABLE))
 			return 0;
-		return er_user_walked(st, sm->cpu, 0, ER_END_NO_TABLE);
+		return user_walked(st, sm->cpu, 0, ER_END_NO_TABLE);
 	}
-	walk_begin(env, sm, regs);
+	er_walk_begin(st, env);
 	if (st->s.flags & ER_STACK_RETURNS)
 		walk_return(env);
 	er_walk_user(st, env, at);
 	sm->goroutine = env->goroutine;
 	if (end_is_for_now(env->end) && !env->untabled) {
-		if (copy_user(st, at, sm, env->end))
+		if (er_copy_user(st, sm->cpu, at, env->end))
 			return 0;
 		env->untabled = true;
 		er_walk_user(st, env, at);
 	}
-	/* In a system call the thread may sleep for long before it returns, and keep others from walking again. */
-	if (again && er_again && walk_is_unread(env) && st->s.flags & ER_STACK_USER_EXACT)
-		st->s.flags |= ER_STACK_UNREAD;
-	if (env->guessed)
-		st->s.flags |= ER_STACK_GUESSED;
-	if (env->py.base) {
-		sm->cpu->counts.python_lost += python_is_lost(&env->py);
-		sm->cpu->counts.python_unnamed += env->py.nunnamed;
-	}
-	return er_user_walked(st, sm->cpu, env->n, env->end);
+	return er_walk_end(st, sm->cpu, env, again);
 }
 
 #endif
