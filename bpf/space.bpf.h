@@ -10,6 +10,7 @@
 #define SPACE_BPF_H
 
 #include "bpf/frame.h"
+#include "bpf/search.h"
 #include "bpf/unwind.h"
 #include "bpf/vma.bpf.h"
 
@@ -151,21 +152,19 @@ static __always_inline bool pc_in_range(const struct pc_lookup *l, __u64 pc)
 /* The last of the ranges that begins at or below pc. */
 static __always_inline bool pc_in_space(struct pc_lookup *l, __u64 pc)
 {
-	__u32 lo = l->first, hi = l->first + l->n, at;
+	struct search s = { l->first, l->first + l->n };
 	struct er_range *r;
+	__u32 at;
 
-	for (int i = 0; i < SPACE_SEARCH && lo < hi; i++) {
-		at = lo + (hi - lo) / 2;
+	for (int i = 0; i < SPACE_SEARCH && s.lo < s.hi; i++) {
+		at = search_middle(&s);
 		r = bpf_map_lookup_elem(&er_ranges, &at);
 		if (!r)
 			return false;
-		if (r->start <= pc)
-			lo = at + 1;
-		else
-			hi = at;
+		search_step(&s, r->start, pc);
 	}
-	at = lo - 1;
-	r = lo > l->first ? bpf_map_lookup_elem(&er_ranges, &at) : NULL;
+	at = s.lo - 1;
+	r = s.lo > l->first ? bpf_map_lookup_elem(&er_ranges, &at) : NULL;
 	if (!r || pc < r->start || pc >= r->end)
 		return false;
 	l->range = *r;

@@ -15,6 +15,7 @@
 #include "bpf/java.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/space.bpf.h"
+#include "bpf/table.bpf.h"
 /* The verifier checks these once: a part for all its calls, a loop for every n. */
 #define UNWIND_PART __noinline
 #define unwind_repeat(n, fn, ctx) bpf_loop(n, fn, ctx, 0)
@@ -47,21 +48,6 @@ enum {
 	WINDOW_REACH = UNWIND_FP_REACH,
 };
 
-struct chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, ER_CHUNK_WORDS * sizeof(__u32)); /* a type is too large for clang 14 */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__array(values, struct chunk);
-} er_chunks SEC(".maps");
-
 /*
  * A rule that an earlier walk found. The callers in a stack are mostly the same from sample to
  * sample. Finding a rule touches three cache lines (index, row, rule), which are usually cold.
@@ -81,7 +67,7 @@ struct unwind_env {
 	struct rule_kept kept[RULES_KEPT];
 	__u64 window[WINDOW_WORDS];
 	__u64 base, bytes; /* of what the window holds */
-	__u64 word;        /* that er_read() has read */
+	__u64 word;        /* that er_read() or er_table_word() has read */
 	__u64 missed;      /* the last address that it could not read; 0: none */
 	__u64 leaf[ER_DWARF_COUNT];
 	struct unwind_regs r;
@@ -177,22 +163,11 @@ static inline bool unwind_read(struct unwind_env *env, __u64 at, __u64 *value)
 	return true;
 }
 
-static __always_inline __u32 *table_word(__u32 at)
-{
-	__u32 slot = at / ER_CHUNK_WORDS, zero = 0;
-	void *chunk = bpf_map_lookup_elem(&er_chunks, &slot);
-	__u32 *words = chunk ? bpf_map_lookup_elem(chunk, &zero) : NULL;
-
-	return words ? words + at % ER_CHUNK_WORDS : NULL;
-}
-
 static inline bool unwind_word(struct unwind_env *env, __u32 at, __u32 *word)
 {
-	__u32 *p = table_word(at);
-
-	if (!p)
+	if (er_table_word(&env->word, at))
 		return false;
-	*word = *p;
+	*word = env->word;
 	return true;
 }
 

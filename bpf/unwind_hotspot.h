@@ -136,14 +136,16 @@ static inline bool unwind_blob_code(struct unwind_env *env, const struct er_hots
  * Find the VM's code with the address and describe it in *unwind_blob(env). False: there is none, or
  * the process runs no VM that is known.
  */
-static inline bool unwind_blob_find(struct unwind_env *env, __u64 pc)
+UNWIND_PART int unwind_blob_find(struct unwind_env *env, __u64 pc)
 {
-	const struct er_hotspot *v = unwind_hotspot(env);
-	struct unwind_blob *b = unwind_blob(env);
+	const struct er_hotspot *v;
+	struct unwind_blob *b;
 	__u64 at, name;
 
-	if (!unwind_has_hotspot(env))
+	if (!env || !unwind_has_hotspot(env))
 		return false;
+	v = unwind_hotspot(env);
+	b = unwind_blob(env);
 	if (pc - b->begin < b->end - b->begin)
 		return true;
 	if (!unwind_block_find(env, v, pc, &at))
@@ -200,15 +202,24 @@ static inline bool unwind_moves(__u64 w, __u64 op, __u64 n)
 /* Look for the instruction that makes the frame in the 8 bytes at `at`. What precedes the code does not count. */
 UNWIND_PART int unwind_blob_scan_word(struct unwind_blob *b, __u64 word, __u64 at)
 {
+	__u64 window, made, small, large, larger;
+
 	if (!b)
 		return 0;
+	window = b->window;
+	made = b->made;
+	small = unwind_moves_4(HOTSPOT_SUB, b->size - 16);
+	large = unwind_moves_7(HOTSPOT_SUB, b->size - 16);
+	larger = unwind_moves_7(HOTSPOT_SUB, b->size - 8);
 	for (__u32 k = 0; k < 8; k++) {
 		__u64 counts = 1 ^ (at + k - b->begin) >> 63;
 
-		b->window = (b->window >> 8 | unwind_byte(word, k) << 56) * counts;
-		b->made |= unwind_moved(b->window, HOTSPOT_SUB, b->size - 16) |
-			   unwind_is_zero(b->window >> 8 ^ unwind_moves_7(HOTSPOT_SUB, b->size - 8));
+		window = (window >> 8 | unwind_byte(word, k) << 56) * counts;
+		made |= unwind_is_zero(window >> 32 ^ small) | unwind_is_zero(window >> 8 ^ large) |
+			unwind_is_zero(window >> 8 ^ larger);
 	}
+	b->window = window;
+	b->made = made;
 	return 0;
 }
 
@@ -326,14 +337,13 @@ static inline bool unwind_is_in_stack(struct unwind_env *env, const struct unwin
 	return word - r->sp < HOTSPOT_REACH && !unwind_heap_find(unwind_hotspot(env), word);
 }
 
-/* To the caller, whose return address is the word below `cfa`, and whose stack pointer is `sp`. */
-static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_regs *r, __u64 cfa,
-					  __u64 sp, __u64 bp)
+/* To the caller, whose return address is the word below `cfa`, and whose stack pointer is `sp`. Returns enum er_end. */
+UNWIND_PART int unwind_blob_out(struct unwind_env *env, struct unwind_regs *r, __u64 cfa, __u64 sp, __u64 bp)
 {
 	__u64 ra;
 	bool called;
 
-	if (!unwind_read(env, cfa - 8, &ra))
+	if (!env || !r || !unwind_read(env, cfa - 8, &ra))
 		return ER_END_FAULT;
 	ra = unwind_true_return(env, cfa - 8, ra);
 	if (!ra)
@@ -354,13 +364,21 @@ static inline enum er_end unwind_blob_out(struct unwind_env *env, struct unwind_
  */
 UNWIND_PART int unwind_push_scan_word(struct unwind_blob *b, __u64 word)
 {
+	__u64 window, compares, searches;
+
 	if (!b)
 		return 0;
+	window = b->window;
+	compares = b->compares;
+	searches = b->searches;
 	for (__u32 k = 0; k < 8; k++) {
-		b->window = b->window >> 8 | unwind_byte(word, k) << 56;
-		b->compares |= unwind_is_zero(b->window >> 32 ^ 0xd04e0f51);
-		b->searches |= unwind_is_zero(b->window >> 32 ^ 0x51575650);
+		window = window >> 8 | unwind_byte(word, k) << 56;
+		compares |= unwind_is_zero(window >> 32 ^ 0xd04e0f51);
+		searches |= unwind_is_zero(window >> 32 ^ 0x51575650);
 	}
+	b->window = window;
+	b->compares = compares;
+	b->searches = searches;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #ifndef ER_UNWIND_STEP_H
 #define ER_UNWIND_STEP_H
 
+#include "bpf/search.h"
 #include "bpf/unwind.h"
 #include "bpf/unwind_code.h"
 #include "bpf/unwind_env.h"
@@ -34,28 +35,23 @@ static inline enum er_end unwind_find(struct unwind_env *env, const struct er_un
 				      __u64 off, struct er_unwind_rule *rule)
 {
 	__u64 block = (off - f->first) / ER_BLOCK_BYTES;
-	__u32 lo, hi, row = 0, n;
+	struct search s;
+	__u32 row = 0, n;
 
 	rule->cfa = ER_CFA_NO_ENTRY;
 	if (off < f->first || block >= f->blocks)
 		return ER_END_NOT;
-	if (!unwind_word(env, f->index + block, &lo) ||
-	    !unwind_word(env, f->index + block + 1, &hi) || hi > f->nrows || hi < lo ||
-	    hi - lo > ER_BLOCK_ROWS)
+	if (!unwind_word(env, f->index + block, &s.lo) || !unwind_word(env, f->index + block + 1, &s.hi) ||
+	    s.hi > f->nrows || s.hi < s.lo || s.hi - s.lo > ER_BLOCK_ROWS)
 		return ER_END_BAD_RULE;
-	for (int i = 0; i < ER_BLOCK_STEPS && lo < hi; i++) {
-		__u32 mid = lo + (hi - lo) / 2;
-
-		if (!unwind_word(env, f->rows + mid, &row))
+	for (int i = 0; i < ER_BLOCK_STEPS && s.lo < s.hi; i++) {
+		if (!unwind_word(env, f->rows + search_middle(&s), &row))
 			return ER_END_BAD_RULE;
-		if ((row & 0xffff) <= (off & 0xffff))
-			lo = mid + 1;
-		else
-			hi = mid;
+		search_step(&s, row & 0xffff, off & 0xffff);
 	}
-	if (!lo)
+	if (!s.lo)
 		return ER_END_NOT;
-	if (!unwind_word(env, f->rows + lo - 1, &row))
+	if (!unwind_word(env, f->rows + s.lo - 1, &row))
 		return ER_END_BAD_RULE;
 	n = row >> 16;
 	if (n == ER_RULE_NO_ENTRY)
@@ -248,11 +244,18 @@ static inline enum er_end unwind_by_rule(struct unwind_env *env, struct unwind_r
 	return ER_END_NOT;
 }
 
+UNWIND_PART int unwind_look_clear(struct unwind_look *l, __u64 at)
+{
+	if (l)
+		*l = (struct unwind_look){ .at = at };
+	return 0;
+}
+
 static inline struct unwind_look *unwind_look_begin(struct unwind_env *env, __u64 at)
 {
 	struct unwind_look *l = unwind_look(env);
 
-	*l = (struct unwind_look){ .at = at };
+	unwind_look_clear(l, at);
 	return l;
 }
 
