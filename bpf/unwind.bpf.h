@@ -68,7 +68,7 @@ struct unwind_env {
 	__u64 window[WINDOW_WORDS];
 	__u64 base, bytes; /* of what the window holds */
 	__u64 word;        /* that er_read() or er_table_word() has read */
-	__u64 missed;      /* the last address that it could not read; 0: none */
+	__u64 missed;      /* the last address that er_read() could not read; 0: none */
 	__u64 leaf[ER_DWARF_COUNT];
 	struct unwind_regs r;
 	struct er_unwind_rule rule;

@@ -56,7 +56,6 @@ static __always_inline void wait_sample(struct sample *sm, struct task_struct *p
 	sm->mm = BPF_CORE_READ(p, mm);
 	sm->rq = NULL;
 	sm->cpu = c;
-	sm->ring = er_this_ring();
 	sm->now = clock_monotonic(t->since);
 	sm->start_time = t->start_time;
 	sm->tgid = p->tgid;

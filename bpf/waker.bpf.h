@@ -55,7 +55,6 @@ static __always_inline __u64 waker_walk(void *ctx, struct er_cpu *c, struct task
 	sm.mm = BPF_CORE_READ(waker, mm);
 	sm.rq = NULL;
 	sm.cpu = c;
-	sm.ring = er_this_ring();
 	sm.now = bpf_ktime_get_ns();
 	sm.start_time = leader_start(waker);
 	sm.tgid = waker->tgid;

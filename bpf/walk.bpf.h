@@ -49,7 +49,7 @@ struct sample {
 	struct mm_struct *mm;
 	struct rq *rq; /* NULL: not available on this kernel */
 	struct er_cpu *cpu;
-	void *ring;
+	void *ring;    /* for a record of the sample; a wait's and a waker's have none, and do not set it */
 	__u64 now;
 	__u64 start_time;
 	__u32 tgid, tid;
